@@ -1,0 +1,36 @@
+// Time values of the API: metav1.Time, MicroTime, Duration, and their RFC 3339 and Go texts.
+// Thread safety: values.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace allot::quantity {
+
+/// A point in time (UTC). `set` is false for Go's zero time, which JSON writes as null.
+struct Time {
+  std::int64_t seconds = 0;  ///< since the Unix epoch
+  std::int32_t nanos = 0;    ///< 0 to 999,999,999
+  bool set = false;
+
+  friend auto operator<=>(const Time&, const Time&) = default;
+};
+
+/// Parses RFC 3339, with or without fraction. Errors: kInvalid with Go's text
+/// (`parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse ...`).
+[[nodiscard]] base::Result<Time> ParseTime(std::string_view text);
+/// "2006-01-02T15:04:05Z": seconds only, as metav1.Time is written.
+[[nodiscard]] std::string FormatTime(const Time& time);
+/// "2006-01-02T15:04:05.000000Z": as metav1.MicroTime is written.
+[[nodiscard]] std::string FormatMicroTime(const Time& time);
+
+/// Go's time.ParseDuration ("1h2m3.5s"). Unit: nanoseconds.
+[[nodiscard]] base::Result<std::int64_t> ParseDuration(std::string_view text);
+/// Go's Duration.String(). Unit: nanoseconds.
+[[nodiscard]] std::string FormatDuration(std::int64_t nanos);
+
+}  // namespace allot::quantity
