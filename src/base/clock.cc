@@ -1,5 +1,6 @@
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <time.h>
 
 namespace allot::base {
@@ -34,9 +35,24 @@ void FakeClock::Advance(std::chrono::nanoseconds by) {
 }
 
 std::chrono::nanoseconds ThreadCpuTime() {
+  return ReadCpuClock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+ThreadCpuClock ThisThreadCpuClock() {
+  clockid_t clock{};
+  return ::pthread_getcpuclockid(::pthread_self(), &clock) == 0 ? clock : CLOCK_THREAD_CPUTIME_ID;
+}
+
+std::chrono::nanoseconds ReadCpuClock(ThreadCpuClock clock) {
   timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  if (::clock_gettime(clock, &time) != 0) {
+    return {};
+  }
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::chrono::nanoseconds ProcessCpuTime() {
+  return ReadCpuClock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 }  // namespace allot::base

@@ -39,4 +39,13 @@ class FakeClock final : public Clock {
 /// CPU time used by the calling thread. Unit: nanoseconds.
 [[nodiscard]] std::chrono::nanoseconds ThreadCpuTime();
 
+/// Names the CPU clock of one thread, so that another thread can read it.
+using ThreadCpuClock = int;
+/// The CPU clock of the calling thread. Lifetime: as long as that thread runs.
+[[nodiscard]] ThreadCpuClock ThisThreadCpuClock();
+/// CPU time used by the thread of `clock`; zero when that thread has ended. Unit: nanoseconds.
+[[nodiscard]] std::chrono::nanoseconds ReadCpuClock(ThreadCpuClock clock);
+/// CPU time used by the whole process. Unit: nanoseconds.
+[[nodiscard]] std::chrono::nanoseconds ProcessCpuTime();
+
 }  // namespace allot::base
