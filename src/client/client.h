@@ -17,17 +17,14 @@
 
 #include "base/ref.h"
 #include "base/status.h"
-
-namespace allot::schema {
-class Object;
-struct TypeDesc;
-}  // namespace allot::schema
+#include "schema/object.h"
 
 namespace allot::client {
 
-using Revision = std::uint64_t;
+using Revision = std::int64_t;
 using ObjectRef = base::Ref<const schema::Object>;
-/// A typed value (an arena struct of Resource::type) together with what keeps its arena alive.
+/// A typed value (an arena struct of Resource::type) together with what keeps its arena alive;
+/// typed.h turns it into a schema::View and back.
 using AnyView = std::shared_ptr<const void>;
 
 /// One resource of the API as a client addresses it. Lifetime: static.
@@ -50,29 +47,29 @@ enum class PatchType : std::uint8_t { kJson, kMerge, kStrategicMerge, kApply };
 enum class Propagation : std::uint8_t { kDefault, kBackground, kForeground, kOrphan };
 
 struct Preconditions {
-  std::string_view uid;   ///< delete only; "" = none
-  Revision revision = 0;  ///< update and delete: the version the caller saw; 0 = none
+  std::string_view uid{};  ///< delete only; "" = none
+  Revision revision = 0;   ///< update and delete: the version the caller saw; 0 = none
 };
 
 struct WriteOptions {
   Ack ack = Ack::kDurable;
   bool dry_run = false;
   bool force = false;  ///< PatchType::kApply only
-  std::string_view field_manager;
+  std::string_view field_manager{};
   Preconditions preconditions;
-  Propagation propagation = Propagation::kDefault;   ///< delete only
-  std::optional<std::int64_t> grace_period_seconds;  ///< delete only
+  Propagation propagation = Propagation::kDefault;     ///< delete only
+  std::optional<std::int64_t> grace_period_seconds{};  ///< delete only
   /// With kSequenced: called once when the write is durable or has failed, from another thread
   /// (HTTP: before the call returns, and never when the call itself returns an error). Post, do not
   /// work there.
-  std::function<void(const base::Result<void>&)> on_durable;
+  std::function<void(const base::Result<void>&)> on_durable{};
 };
 
 struct ListOptions {
-  std::string_view label_selector;
-  std::string_view field_selector;
+  std::string_view label_selector{};
+  std::string_view field_selector{};
   std::int64_t limit = 0;
-  std::string_view continue_token;
+  std::string_view continue_token{};
   /// 0 = the newest; else not older than this one.
   Revision revision = 0;
 };
@@ -105,7 +102,7 @@ struct Item {
 struct ListAnswer {
   std::vector<Item> items;
   Revision revision = 0;
-  std::string continue_token;
+  std::string continue_token{};
 };
 
 enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };
@@ -139,8 +136,8 @@ class WatchHandle {
 };
 
 struct WatchOptions {
-  std::string_view label_selector;
-  std::string_view field_selector;
+  std::string_view label_selector{};
+  std::string_view field_selector{};
   Revision after =
       0;  ///< events with a higher revision; 0 = the newest state as initial kAdded events
   bool bookmarks = true;
