@@ -2,7 +2,8 @@
 //
 // A value is a count of nanos (10^-9), which holds every quantity the API admits: upstream caps at
 // +-(2^63-1) and rounds up to nanos on parsing. Trivially copyable, so it lives in arena structs.
-// Thread safety: a value.  See: apimachinery pkg/api/resource; reference pages cel.md and allocation.md.
+// Thread safety: a value.  See: apimachinery pkg/api/resource; reference pages cel.md and
+// allocation.md.
 #pragma once
 
 #include <compare>
@@ -32,7 +33,8 @@ struct Quantity {
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.nanos == b.nanos; }
 
   [[nodiscard]] bool IsZero() const { return nanos == 0; }
-  /// The value rounded up to whole units (away from zero), as upstream's Value(); saturates at int64.
+  /// The value rounded up to whole units (away from zero), as upstream's Value(); saturates at
+  /// int64.
   [[nodiscard]] std::int64_t Value() const;
   /// The value in thousandths rounded up, as upstream's MilliValue(); saturates at int64.
   [[nodiscard]] std::int64_t MilliValue() const;

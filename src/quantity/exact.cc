@@ -1,0 +1,377 @@
+#include "quantity/exact.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace allot::quantity {
+namespace {
+
+constexpr std::string_view kFormatWrong =
+    "quantities must match the regular expression "
+    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+struct Scanned {
+  bool negative = false;
+  std::string_view num;    // digits before the point, leading zeros cut
+  std::string_view denom;  // digits after the point
+  std::string_view suffix;
+};
+
+std::size_t DigitsEnd(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9') {
+    ++at;
+  }
+  return at;
+}
+
+// Splits the text as upstream's scanner does; a missing number is zero. False: not the form of a
+// quantity.
+bool Scan(std::string_view text, Scanned& out) {
+  std::size_t at = 0;
+  if (text[0] == '-' || text[0] == '+') {
+    out.negative = text[0] == '-';
+    at = 1;
+  }
+  while (at < text.size() && text[at] == '0') {
+    ++at;
+  }
+  std::size_t end = DigitsEnd(text, at);
+  out.num = end == at ? std::string_view("0") : text.substr(at, end - at);
+  at = end;
+  if (at < text.size() && text[at] == '.') {
+    end = DigitsEnd(text, at + 1);
+    out.denom = text.substr(at + 1, end - at - 1);
+    at = end;
+  }
+  end = at;
+  while (end < text.size() && std::string_view("eEinumkKMGTP").contains(text[end])) {
+    ++end;
+  }
+  if (end < text.size() && (text[end] == '-' || text[end] == '+')) {
+    ++end;
+  }
+  end = DigitsEnd(text, end);
+  out.suffix = text.substr(at);
+  return end == text.size();
+}
+
+struct Suffix {
+  int base = 10;
+  std::int32_t exponent = 0;
+  Format format = Format::kDecimalSi;
+};
+
+bool ReadExponent(std::string_view text, std::int32_t& out) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  if (text.empty()) {
+    return false;
+  }
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9' || __builtin_mul_overflow(value, 10U, &value) ||
+        __builtin_add_overflow(value, static_cast<unsigned>(c - '0'), &value)) {
+      return false;
+    }
+  }
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (value > kMax + (negative ? 1U : 0U)) {
+    return false;
+  }
+  // Upstream reads 64 bits and keeps the lower 32.
+  out = static_cast<std::int32_t>(static_cast<std::uint32_t>(negative ? 0 - value : value));
+  return true;
+}
+
+bool ReadSuffix(std::string_view text, Suffix& out) {
+  if (text.empty()) {
+    return true;
+  }
+  constexpr std::string_view kScale = "KMGTPE";
+  if (text.size() == 1) {
+    switch (text[0]) {
+      case 'n': out.exponent = -9; return true;
+      case 'u': out.exponent = -6; return true;
+      case 'm': out.exponent = -3; return true;
+      case 'k': out.exponent = 3; return true;
+      default: break;
+    }
+    const std::size_t index = kScale.find(text[0]);
+    if (index == std::string_view::npos || index == 0) {
+      return false;
+    }
+    out.exponent = static_cast<std::int32_t>(index + 1) * 3;
+    return true;
+  }
+  if (text.size() == 2 && text[1] == 'i') {
+    const std::size_t index = kScale.find(text[0]);
+    if (index == std::string_view::npos) {
+      return false;
+    }
+    out = {2, static_cast<std::int32_t>(index + 1) * 10, Format::kBinarySi};
+    return true;
+  }
+  if (text[0] == 'e' || text[0] == 'E') {
+    out.format = Format::kDecimalExponent;
+    return ReadExponent(text.substr(1), out.exponent);
+  }
+  return false;
+}
+
+bool FastValue(const Scanned& scanned, const Suffix& suffix, std::int64_t& out) {
+  std::int64_t value = 0;
+  for (const std::string_view part : {scanned.num, scanned.denom}) {
+    for (const char c : part) {
+      if (__builtin_mul_overflow(value, std::int64_t{10}, &value) ||
+          __builtin_add_overflow(value, std::int64_t{c - '0'}, &value)) {
+        return false;
+      }
+    }
+  }
+  if (suffix.base == 2 &&
+      __builtin_mul_overflow(value, std::int64_t{1} << suffix.exponent, &value)) {
+    return false;
+  }
+  out = scanned.negative ? -value : value;
+  return true;
+}
+
+bool MultiplyPow10(std::int64_t& value, std::int64_t exponent) {
+  if (value == 0) {
+    return true;
+  }
+  for (; exponent > 0; --exponent) {
+    if (__builtin_mul_overflow(value, std::int64_t{10}, &value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Upstream's int64 addition at the smaller exponent; false when it would overflow.
+bool AddFast(std::int64_t& value,
+             std::int32_t& exponent,
+             std::int64_t other,
+             std::int32_t other_exponent) {
+  if (other == 0) {
+    return true;
+  }
+  if (value == 0) {
+    value = other;
+    exponent = other_exponent;
+    return true;
+  }
+  std::int64_t left = value;
+  const std::int32_t low = std::min(exponent, other_exponent);
+  if (!MultiplyPow10(left, std::int64_t{exponent} - low) ||
+      !MultiplyPow10(other, std::int64_t{other_exponent} - low) ||
+      __builtin_add_overflow(left, other, &left)) {
+    return false;
+  }
+  value = left;
+  exponent = low;
+  return true;
+}
+
+Int128 SaturateNanos(const Decimal& decimal) {
+  constexpr Int128 kMax = static_cast<Int128>(~static_cast<unsigned __int128>(0) >> 1);
+  Decimal rounded = decimal;
+  rounded.RoundUp(9);
+  const std::string text = rounded.UnscaledText();
+  const bool negative = text[0] == '-';
+  Int128 value = 0;
+  const auto push = [&](int digit) {
+    return !__builtin_mul_overflow(value, static_cast<Int128>(10), &value) &&
+           !__builtin_add_overflow(value, static_cast<Int128>(digit), &value);
+  };
+  for (const char c : std::string_view(text).substr(negative ? 1 : 0)) {
+    if (!push(c - '0')) {
+      return negative ? -kMax : kMax;
+    }
+  }
+  for (std::int64_t i = rounded.scale(); i < 9 && value != 0; ++i) {
+    if (!push(0)) {
+      return negative ? -kMax : kMax;
+    }
+  }
+  return negative ? -value : value;
+}
+
+}  // namespace
+
+base::Result<ExactQuantity> ExactQuantity::Parse(std::string_view text) {
+  Scanned scanned;
+  if (text.empty() || !Scan(text, scanned)) {
+    return base::Error(base::Reason::kInvalid, std::string(kFormatWrong));
+  }
+  Suffix suffix;
+  if (!ReadSuffix(scanned.suffix, suffix)) {
+    return base::Error(base::Reason::kInvalid, "unable to parse quantity's suffix");
+  }
+  const auto num = static_cast<std::int64_t>(scanned.num.size());
+  const auto denom = static_cast<std::int64_t>(scanned.denom.size());
+  std::int64_t precision = 18 - num - denom;
+  std::int32_t exponent = suffix.exponent;
+  if (suffix.base == 2) {
+    exponent = 0;
+    precision = denom != 0 ? -1 : 15 - num - std::int64_t{suffix.exponent * 3 / 10} - 1;
+  }
+  ExactQuantity out;
+  out.format_ = suffix.format;
+  const std::int64_t shifted = exponent - denom;
+  if (precision >= 0 && shifted >= -9 && FastValue(scanned, suffix, out.value_)) {
+    out.exponent_ = static_cast<std::int32_t>(shifted);
+    return out;
+  }
+  out.value_ = 0;
+  const std::string digits = std::string(scanned.num) + std::string(scanned.denom);
+  const std::int64_t scale = denom - (suffix.base == 10 ? suffix.exponent : 0);
+  Decimal amount = Decimal::FromDigits(digits, /*negative=*/false, scale);
+  if (suffix.base == 2) {
+    amount.ShiftLeft(static_cast<unsigned>(suffix.exponent));
+  }
+  amount.RoundUp(9);
+  if (suffix.base == 2) {
+    const Decimal cap(std::numeric_limits<std::int64_t>::max(), 0);
+    if (Decimal::Compare(amount, cap) > 0) {
+      amount = cap;
+    }
+    if (!amount.IsZero() && Decimal::Compare(amount, Decimal(1, 0)) < 0) {
+      out.format_ = Format::kDecimalSi;
+    }
+  }
+  if (scanned.negative) {
+    amount.Negate();
+  }
+  out.slow_ = std::make_shared<const Decimal>(std::move(amount));
+  return out;
+}
+
+ExactQuantity ExactQuantity::FromQuantity(const Quantity& q) {
+  // Whole small numbers are the common case and need no text.
+  constexpr Int128 kNano = 1'000'000'000;
+  if (q.format == Format::kDecimalSi && q.nanos % kNano == 0) {
+    const Int128 units = q.nanos / kNano;
+    if (units > -1'000'000'000'000'000 && units < 1'000'000'000'000'000) {
+      return ExactQuantity(static_cast<std::int64_t>(units), 0, q.format);
+    }
+  }
+  auto parsed = Parse(q.ToString());
+  return parsed ? *std::move(parsed) : ExactQuantity();
+}
+
+int ExactQuantity::Sign() const {
+  return slow_ != nullptr ? slow_->Sign() : value_ == 0 ? 0 : value_ < 0 ? -1 : 1;
+}
+
+std::optional<std::int64_t> ExactQuantity::AsInt64() const {
+  std::int64_t value = value_;
+  if (slow_ != nullptr || exponent_ < 0 || !MultiplyPow10(value, exponent_)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+double ExactQuantity::AsApproximateDouble() const {
+  const double base = slow_ != nullptr ? slow_->UnscaledDouble() : static_cast<double>(value_);
+  const std::int64_t exponent = slow_ != nullptr ? -slow_->scale() : exponent_;
+  if (exponent == 0) {
+    return base;
+  }
+  // Go's Pow10: a table of powers, +Inf above 308 and 0 below -323.
+  const double power = exponent > 308 ? std::numeric_limits<double>::infinity()
+                       : exponent < -323
+                           ? 0.0
+                           : std::strtod(("1e" + std::to_string(exponent)).c_str(), nullptr);
+  return base * power;
+}
+
+Decimal ExactQuantity::ToDecimal() const {
+  return slow_ != nullptr ? *slow_ : Decimal(value_, -exponent_);
+}
+
+ExactQuantity ExactQuantity::Slowed() const {
+  ExactQuantity out = *this;
+  if (slow_ == nullptr) {
+    out.slow_ = std::make_shared<const Decimal>(ToDecimal());
+    out.value_ = 0;
+    out.exponent_ = 0;
+  }
+  return out;
+}
+
+Quantity ExactQuantity::ToQuantity() const {
+  if (slow_ == nullptr && exponent_ >= -9 && exponent_ <= 9) {
+    Int128 nanos = value_;
+    for (int i = -9; i < exponent_; ++i) {
+      nanos *= 10;
+    }
+    return {nanos, format_};
+  }
+  return {SaturateNanos(ToDecimal()), format_};
+}
+
+std::string ExactQuantity::ToString() const {
+  const Decimal decimal = ToDecimal();
+  const std::string text = decimal.UnscaledText();
+  if (static_cast<std::int64_t>(text.size()) - decimal.scale() <= 28) {
+    return ToQuantity().ToString();
+  }
+  // Beyond 128 bits only the decimal forms exist.
+  std::string digits = text;
+  std::int64_t exponent = -decimal.scale();
+  while (digits.size() > 1 && digits.back() == '0') {
+    digits.pop_back();
+    ++exponent;
+  }
+  const std::int64_t top = format_ == Format::kDecimalExponent ? exponent : std::int64_t{18};
+  while (exponent % 3 != 0 || (exponent > top && digits.size() < 10'000)) {
+    digits += '0';
+    --exponent;
+  }
+  return format_ == Format::kDecimalExponent || exponent > 18
+             ? digits + "e" + std::to_string(exponent)
+             : digits + "E";
+}
+
+int ExactQuantity::Compare(const ExactQuantity& a, const ExactQuantity& b) {
+  if (a.fast() && b.fast() && a.exponent_ == b.exponent_) {
+    return a.value_ < b.value_ ? -1 : a.value_ > b.value_ ? 1 : 0;
+  }
+  return Decimal::Compare(a.ToDecimal(), b.ToDecimal());
+}
+
+ExactQuantity ExactQuantity::Add(const ExactQuantity& a, const ExactQuantity& b) {
+  ExactQuantity out = a;
+  if (a.Sign() == 0) {
+    out.format_ = b.format_;
+  }
+  if (a.fast() && b.fast() && AddFast(out.value_, out.exponent_, b.value_, b.exponent_)) {
+    return out;
+  }
+  out.slow_ = std::make_shared<const Decimal>(Decimal::Add(a.ToDecimal(), b.ToDecimal()));
+  out.value_ = 0;
+  out.exponent_ = 0;
+  return out;
+}
+
+ExactQuantity ExactQuantity::Subtract(const ExactQuantity& a, const ExactQuantity& b) {
+  ExactQuantity out = a;
+  if (a.Sign() == 0) {
+    out.format_ = b.format_;
+  }
+  // Upstream negates the int64 with wrap-around, so the lowest value stays negative.
+  const auto negated = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(b.value_));
+  if (a.fast() && b.fast() && AddFast(out.value_, out.exponent_, negated, b.exponent_)) {
+    return out;
+  }
+  out.slow_ = std::make_shared<const Decimal>(Decimal::Subtract(a.ToDecimal(), b.ToDecimal()));
+  out.value_ = 0;
+  out.exponent_ = 0;
+  return out;
+}
+
+}  // namespace allot::quantity

@@ -1,0 +1,130 @@
+#include "quantity/quantity.h"
+
+#include <string>
+#include <string_view>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "quantity/exact.h"
+
+namespace allot::quantity {
+namespace {
+
+struct TextCase {
+  std::string_view text;
+  std::string_view canonical;
+};
+
+TEST(QuantityTest, CanonicalText) {
+  constexpr TextCase kCases[] = {
+      {"0", "0"},
+      {"1", "1"},
+      {"+5", "5"},
+      {"1000", "1k"},
+      {"1500m", "1500m"},
+      {"1.5", "1500m"},
+      {"0.5Gi", "512Mi"},
+      {"40Gi", "40Gi"},
+      {"1024Mi", "1Gi"},
+      {"1023", "1023"},
+      {"1.1Ki", "1126400m"},
+      {"12e6", "12e6"},
+      {"1E3", "1e3"},
+      {"5E", "5E"},
+      {"1n", "1n"},
+      {"0.1n", "1n"},
+      {"-0.1n", "-1n"},
+      {"Mi", "0"},
+      {"-", "0"},
+      {".", "0"},
+      {"100Ki", "100Ki"},
+      {"1Ei", "1Ei"},
+      {"1e-3", "1e-3"},
+      {"512", "512"},
+      {"-40Gi", "-40Gi"},
+      {"1000000000000000000000", "1000E"},
+      {"8Ei", "9223372036854775807"},
+      {"0.0000000001", "1n"},
+  };
+  for (const TextCase& c : kCases) {
+    const auto parsed = ParseQuantity(c.text);
+    ASSERT_TRUE(parsed) << c.text;
+    EXPECT_EQ(parsed->ToString(), c.canonical) << c.text;
+    const auto exact = ExactQuantity::Parse(c.text);
+    ASSERT_TRUE(exact);
+    EXPECT_EQ(exact->ToString(), c.canonical) << c.text;
+  }
+}
+
+TEST(QuantityTest, Errors) {
+  constexpr std::string_view kForm =
+      "quantities must match the regular expression "
+      "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+  constexpr std::string_view kSuffix = "unable to parse quantity's suffix";
+  for (const auto& [text, message] :
+       std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"", kForm},
+           {"1 ", kForm},
+           {"1x", kForm},
+           {"1.2.3", kForm},
+           {"--1", kSuffix},
+           {"1K", kSuffix},
+           {"1Mo", kForm},
+           {"1Mm", kSuffix},
+           {"1e", kSuffix},
+           {"1i", kSuffix},
+           {"1+5", kSuffix},
+           {"1e99999999999999999999", kSuffix}}) {
+    const auto parsed = ParseQuantity(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().message(), message) << text;
+  }
+}
+
+TEST(QuantityTest, RoundsAwayFromZero) {
+  EXPECT_EQ(ParseQuantity("1500m")->Value(), 2);
+  EXPECT_EQ(ParseQuantity("-1500m")->Value(), -2);
+  EXPECT_EQ(ParseQuantity("1")->MilliValue(), 1000);
+  EXPECT_EQ(ParseQuantity("1n")->MilliValue(), 1);
+  EXPECT_EQ(ParseQuantity("99E")->Value(), std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(ExactQuantityTest, FormDecidesIntegers) {
+  const auto integer = [](std::string_view text) {
+    return ExactQuantity::Parse(text)->AsInt64();
+  };
+  EXPECT_EQ(integer("40Gi"), 42'949'672'960);
+  EXPECT_EQ(integer("1k"), 1000);
+  EXPECT_EQ(integer("1000m"), std::nullopt);
+  EXPECT_EQ(integer("1.0"), std::nullopt);
+  EXPECT_EQ(integer("2.5Gi"), std::nullopt);
+  EXPECT_EQ(integer("1Ei"), std::nullopt);
+  EXPECT_EQ(integer("9999999999999999999999"), std::nullopt);
+}
+
+TEST(ExactQuantityTest, ComparesAnyLength) {
+  const auto compare = [](std::string_view a, std::string_view b) {
+    return ExactQuantity::Compare(*ExactQuantity::Parse(a), *ExactQuantity::Parse(b));
+  };
+  EXPECT_EQ(compare("1", "1000m"), 0);
+  EXPECT_EQ(compare("1e50", "1e51"), -1);
+  EXPECT_EQ(compare("1e2000000000", "1e1999999999"), 1);
+  EXPECT_EQ(compare("-1e40", "1n"), -1);
+  EXPECT_EQ(compare("10000000000000000000000000000000001", "1e34"), 1);
+  EXPECT_EQ(compare("1e-100", "1n"), 0);
+}
+
+TEST(ExactQuantityTest, Arithmetic) {
+  const auto parse = [](std::string_view text) {
+    return *ExactQuantity::Parse(text);
+  };
+  EXPECT_EQ(ExactQuantity::Add(parse("50k"), parse("20")).ToString(), "50020");
+  EXPECT_EQ(ExactQuantity::Subtract(parse("1Gi"), parse("1Mi")).ToString(), "1023Mi");
+  EXPECT_EQ(ExactQuantity::Subtract(parse("9E"), parse("99999999999999999999")).ToString(),
+            "-90999999999999999999");
+  EXPECT_EQ(parse("1.5").AsApproximateDouble(), 1.5);
+}
+
+}  // namespace
+}  // namespace allot::quantity
