@@ -1,0 +1,118 @@
+// Allocator: which devices a pod's claims get on one node, or why none.
+//
+// Read-only: nothing is taken until AllocatedState::Commit. The answer is the first one that
+// upstream's depth-first search would find; branches that cannot hold an answer are not walked (see
+// search.h), and the search is bounded by a number of steps, never by a clock. Thread safety: one
+// thread an Allocator (it owns caches and scratch memory); several may share an Inventory while
+// nobody writes it. See: docs/architecture.md; KEP-4381, 4815, 4816, 5055, 5075.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocator/diagnosis.h"
+#include "api/resource/v1.gen.h"
+#include "base/arena.h"
+#include "inventory/allocated_state.h"
+#include "inventory/inventory.h"
+#include "inventory/node_view.h"
+
+namespace allot::allocator {
+
+struct Prepared;  // prepared.h
+
+/// The pod's unallocated claims in compiled form: classes looked up, selectors and constraints
+/// parsed. Lifetime: the claims it was made from; stale when Inventory::class_version() changes.
+using PreparedPtr = std::shared_ptr<const Prepared>;
+
+enum class Verdict : std::uint8_t {
+  kAllocated,
+  kInfeasible,       ///< does not fit on this node: proven
+  kNodeError,        ///< this node is out with `error`; other nodes go on
+  kFatal,            ///< the attempt ends for all nodes with `error`
+  kBudgetExhausted,  ///< undecided within the step budget; counts as no fit
+};
+
+/// Consumed amount of one capacity, in the order of the device's capacities.
+struct CapacityAmount {
+  std::string_view name;
+  quantity::Quantity amount;
+};
+
+/// One chosen device.
+struct Pick {
+  std::uint16_t claim = 0;
+  std::uint16_t request = 0;
+  std::int16_t subrequest = -1;  ///< -1: the request is `exactly`
+  bool admin = false;
+  bool shared = false;  ///< gets a share id and consumes capacity
+  const inventory::Device* device = nullptr;
+  std::vector<CapacityAmount> consumed;  ///< empty unless shared
+};
+
+struct Outcome {
+  Verdict verdict = Verdict::kInfeasible;
+  std::string error;        ///< upstream's text for kNodeError and kFatal
+  std::vector<Pick> picks;  ///< kAllocated: claim by claim in the order taken
+  std::uint64_t steps = 0;  ///< entries of the recursive search
+  bool pruned = false;      ///< the search left out branches; steps are not upstream's then
+  PreparedPtr prepared;
+  inventory::NodeViewPtr view;  ///< keeps the devices of `picks` alive
+};
+
+struct Limits {
+  /// Entries of the search after which the answer is kBudgetExhausted.
+  std::uint64_t steps = 2'000'000;
+  /// Never prune: the plain search, whose steps are upstream's.
+  bool plain = false;
+};
+
+/// Makes the share id of the n-th shared result.
+using ShareIds = std::function<std::string(std::size_t)>;
+
+class Allocator {
+ public:
+  explicit Allocator(inventory::Inventory& inventory, Limits limits = {});
+  ~Allocator();
+  Allocator(const Allocator&) = delete;
+  Allocator& operator=(const Allocator&) = delete;
+
+  /// Compiles the claims. Mistakes in them are reported by Allocate, where upstream reports them.
+  [[nodiscard]] PreparedPtr Prepare(std::span<const api::resource::ResourceClaim* const> claims);
+
+  /// Searches `node` for devices. Cost: about 300 ns for one device; see docs/performance.md.
+  [[nodiscard]] Outcome Allocate(const PreparedPtr& prepared,
+                                 const inventory::NodeRef& node,
+                                 const inventory::AllocatedState& state);
+  /// As Allocate, with `out`'s memory reused.
+  void AllocateInto(const PreparedPtr& prepared,
+                    const inventory::NodeRef& node,
+                    const inventory::NodeViewPtr& view,
+                    const inventory::AllocatedState& state,
+                    Outcome& out);
+
+  /// Why Allocate says no on this node: the funnel of every request and the causes.
+  /// Cost: evaluates every selector on every device of the node.
+  [[nodiscard]] NodeDiagnosis Diagnose(const PreparedPtr& prepared,
+                                       const inventory::NodeRef& node,
+                                       const inventory::AllocatedState& state);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The AllocationResults of an allocated outcome, one a claim, as the API server stores them.
+/// Lifetime: `arena`, `outcome` and the claims. REQUIRES: outcome.verdict == kAllocated.
+[[nodiscard]] std::vector<api::resource::AllocationResult> BuildResults(
+    const Outcome& outcome,
+    const inventory::NodeRef& node,
+    const inventory::Features& features,
+    const ShareIds& share_ids,
+    base::Arena& arena);
+
+}  // namespace allot::allocator

@@ -1,0 +1,63 @@
+// Slices and devices as the allocator sees them: copies of what was published, with dense indices.
+//
+// A Slice owns all texts of its devices in one arena and never changes once published, except that
+// the inventory sets the taints which rules add. Thread safety: read from any thread, written by
+// the inventory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "api/resource/v1.gen.h"
+#include "base/arena.h"
+
+namespace allot::inventory {
+
+/// Place of a published device in the columns. A slice's devices have consecutive indices. Reused
+/// after a slice goes away; see Inventory::recycled().
+enum class DeviceIndex : std::uint32_t {};
+/// Identity of driver/pool/device, published or not. Never reused.
+enum class DeviceId : std::uint32_t {};
+
+constexpr std::uint32_t Value(DeviceIndex index) {
+  return static_cast<std::uint32_t>(index);
+}
+constexpr std::uint32_t Value(DeviceId id) {
+  return static_cast<std::uint32_t>(id);
+}
+
+struct Slice;
+
+struct Device {
+  const api::resource::Device* spec = nullptr;  ///< Lifetime: the slice.
+  const Slice* slice = nullptr;
+  DeviceIndex index{};
+  DeviceId id{};
+  std::uint32_t position = 0;   ///< in spec.devices of the slice
+  std::uint64_t signature = 0;  ///< equal for devices of equal content, name apart
+  bool shareable = false;       ///< allowMultipleAllocations
+  bool has_binding_conditions = false;
+  bool has_counters = false;
+  bool has_groups = false;
+  /// Taints of the slice, then those of matching rules.
+  std::vector<const api::resource::DeviceTaint*> taints;
+};
+
+struct Slice {
+  base::Arena arena;
+  std::string_view name;
+  const api::resource::ResourceSliceSpec* spec = nullptr;  ///< Lifetime: this.
+  std::uint64_t signature = 0;
+  DeviceIndex first{};
+  std::vector<Device> devices;
+  bool per_device = false;      ///< perDeviceNodeSelection is true
+  bool per_device_set = false;  ///< perDeviceNodeSelection is set, to whatever value
+  bool uses_groups = false;     ///< some device declares compatibility groups
+  bool local = false;           ///< nodeName is set
+};
+
+using SlicePtr = std::shared_ptr<const Slice>;
+
+}  // namespace allot::inventory

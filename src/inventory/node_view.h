@@ -1,0 +1,83 @@
+// NodeView: the pools one node can use, in the order the search visits them.
+//
+// Built by Inventory::ViewFor and shared: nodes that see the same slices of a pool share its
+// PoolView. Thread safety: immutable once published.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inventory/device.h"
+#include "quantity/quantity.h"
+
+namespace allot::inventory {
+
+/// One counter of one counter set of a pool.
+struct CounterCell {
+  std::string_view set;
+  std::string_view counter;
+  quantity::Quantity value;
+};
+
+/// What one device takes of one cell.
+struct CounterUse {
+  std::uint32_t cell = 0;
+  quantity::Quantity amount;
+};
+
+/// The compatibility groups a device declares for one counter set (empty: none).
+struct GroupUse {
+  std::uint32_t set = 0;  ///< ordinal of the counter set in the pool
+  const schema::List<schema::Str>* groups = nullptr;
+};
+
+/// A device with counters: its uses, as ranges of PoolView's arrays.
+struct Consumer {
+  const Device* device = nullptr;
+  std::uint32_t first_use = 0, end_use = 0;
+  std::uint32_t first_group = 0, end_group = 0;
+};
+
+enum class PoolState : std::uint8_t { kComplete, kIncomplete, kInvalid };
+
+struct PoolView {
+  std::string_view driver;
+  std::string_view pool;
+  PoolState state = PoolState::kComplete;
+  std::string invalid_reason;  ///< as upstream notes it ("duplicate device name x")
+  std::int64_t observed_slices = 0;
+  std::int64_t wanted_slices = 0;
+  std::int64_t generation = 0;
+  bool has_binding_conditions = false;
+  std::vector<SlicePtr> slices;      ///< with devices for this node, by name
+  std::vector<std::uint32_t> first;  ///< position of each slice's first device; one more at the end
+  std::vector<SlicePtr> counter_slices;  ///< kept alive for the cells
+  std::vector<SlicePtr> other_slices;    ///< devices of other nodes: they consume counters too
+  std::vector<CounterCell> cells;
+  std::uint32_t counter_sets = 0;
+  std::vector<CounterUse> uses;
+  std::vector<GroupUse> groups;
+  std::vector<Consumer> consumers;         ///< all devices with counters; those of `slices` first
+  std::vector<std::uint32_t> consumer_of;  ///< by position: ordinal in `consumers`, or kNone
+
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  [[nodiscard]] std::uint32_t device_count() const { return first.empty() ? 0 : first.back(); }
+};
+
+using PoolViewPtr = std::shared_ptr<const PoolView>;
+
+struct NodeView {
+  std::vector<PoolViewPtr> pools;
+  bool has_invalid = false;
+  bool has_incomplete = false;
+  /// Not empty: gathering failed for good (a selector that cannot be parsed), with upstream's text.
+  std::string error;
+  std::uint64_t signature = 0;  ///< equal for nodes whose devices differ in names only
+};
+
+using NodeViewPtr = std::shared_ptr<const NodeView>;
+
+}  // namespace allot::inventory

@@ -1,0 +1,76 @@
+// ClusterView: nodes, what runs on them, devices and who holds them; kept current by events.
+//
+// The scheduler feeds it from informers, simulate and explain from a dump. Assumed pods are pods
+// like any other: UpsertPod when assumed, again when bound, DeletePod when the assumption is taken
+// back. Thread safety: one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/core/v1.gen.h"
+#include "inventory/inventory.h"
+#include "placement/resources.h"
+
+namespace allot::placement {
+
+struct PodOnNode {
+  std::string uid;
+  std::int32_t priority = 0;
+  Resources requests;
+  Resources nonzero;
+  std::vector<std::string> host_ports;  ///< "protocol/ip/port"
+  bool terminating = false;
+};
+
+/// One node and what is left of it. `index` is dense and reused after deletion.
+struct NodeInfo {
+  std::uint32_t index = 0;
+  std::string name;
+  base::Arena arena;
+  const api::core::Node* node =
+      nullptr;  ///< a copy in `arena`: metadata.name, labels, spec, allocatable
+  inventory::NodeRef ref;
+  Resources allocatable;
+  std::int64_t allowed_pods = 0;
+  Resources requested;
+  Resources nonzero;
+  std::vector<PodOnNode> pods;
+  std::uint64_t version = 0;  ///< changes with the node and its pods, not with devices
+};
+
+class ClusterView {
+ public:
+  explicit ClusterView(inventory::Features features = {});
+  ~ClusterView();
+  ClusterView(const ClusterView&) = delete;
+  ClusterView& operator=(const ClusterView&) = delete;
+
+  void UpsertNode(const api::core::Node& node);
+  void DeleteNode(std::string_view name);
+  /// Counts the pod on spec.nodeName (or `node_name` when given: an assumed pod). A finished pod,
+  /// or one without node, counts nowhere. Idempotent by uid.
+  void UpsertPod(const api::core::Pod& pod, std::string_view node_name = {});
+  void DeletePod(std::string_view uid);
+
+  [[nodiscard]] inventory::Inventory& inventory();
+  [[nodiscard]] const inventory::Inventory& inventory() const;
+  [[nodiscard]] inventory::AllocatedState& allocated();
+  [[nodiscard]] const inventory::AllocatedState& allocated() const;
+
+  /// Nodes in name order. Lifetime: until the next change of nodes.
+  [[nodiscard]] const std::vector<NodeInfo*>& nodes() const;
+  /// Null when there is none.
+  [[nodiscard]] NodeInfo* FindNode(std::string_view name) const;
+  /// Indices of nodes changed since `cursor` (which is moved on); false: too many, look at all.
+  [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<std::uint32_t>& changed) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace allot::placement

@@ -1,0 +1,92 @@
+// Placement: the node and the devices for one pod, or why there are none.
+//
+// Place is a pure function of the pod, its claims and the ClusterView: filters in upstream's order
+// and with upstream's words, then score, then the devices. The live scheduler, explain, simulate
+// and plan all call it. Thread safety: one thread a Placer; the view must not be written meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocator/allocator.h"
+#include "allocator/diagnosis.h"
+#include "api/core/v1.gen.h"
+#include "placement/cluster_view.h"
+
+namespace allot::placement {
+
+/// One claim of the pod, in the order of spec.resourceClaims.
+struct ClaimInput {
+  const api::resource::ResourceClaim* claim = nullptr;
+  /// Set when the claim is allocated (status.allocation) or its allocation is in flight.
+  const api::resource::AllocationResult* allocation = nullptr;
+  /// The allocation cannot be used any more (binding conditions failed or timed out).
+  bool conditions_failed = false;
+};
+
+enum class Profile : std::uint8_t {
+  kCompatible,  ///< upstream's scores
+  kPacking,     ///< prefers nodes that lose the least
+};
+
+struct PlaceOptions {
+  Profile profile = Profile::kCompatible;
+  /// Consider this node only (empty: all).
+  std::string only_node;
+};
+
+enum class Placed : std::uint8_t {
+  kPlaced,
+  kUnschedulable,  ///< diagnosis.message is the event's text
+  kError,          ///< `error` ends the attempt (reason SchedulerError), upstream's text
+};
+
+struct Decision {
+  Placed placed = Placed::kUnschedulable;
+  std::string node;
+  std::string error;
+  /// One result for each claim without allocation, in claim order; the extended-resource claim
+  /// last.
+  std::vector<api::resource::AllocationResult> results;
+  /// Claims made by the placer for extended resources (8.x of the reference), in memory only: null
+  /// or one.
+  const api::resource::ResourceClaim* extended_claim = nullptr;
+  /// Which container and resource each request of extended_claim serves.
+  schema::List<api::core::ContainerExtendedResourceRequest> extended_mappings;
+  /// Owns what `results`, `extended_claim` and `extended_mappings` point to.
+  std::shared_ptr<base::Arena> arena;
+  /// Positions in the input of claims that are allocated but not usable on any node (for
+  /// deallocation).
+  std::vector<std::size_t> unavailable_claims;
+  allocator::Diagnosis diagnosis;
+  std::int64_t score = 0;
+  std::uint64_t nodes_visited = 0;
+};
+
+class Placer {
+ public:
+  explicit Placer(ClusterView& view);
+  ~Placer();
+  Placer(const Placer&) = delete;
+  Placer& operator=(const Placer&) = delete;
+
+  /// Cost: see docs/performance.md; pods of equal shape share work.
+  [[nodiscard]] Decision Place(const api::core::Pod& pod,
+                               std::span<const ClaimInput> claims,
+                               const allocator::ShareIds& share_ids,
+                               const PlaceOptions& options = {});
+
+  /// As Place when the answer is no, with the funnels and causes of every node group filled in.
+  [[nodiscard]] allocator::Diagnosis Explain(const api::core::Pod& pod,
+                                             std::span<const ClaimInput> claims,
+                                             const PlaceOptions& options = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace allot::placement
