@@ -1,0 +1,252 @@
+#include "client/informer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace allot::client {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Informer::Informer(Client& client, Loop& loop, const Resource& resource, Options options)
+    : client_(client),
+      loop_(loop),
+      resource_(resource),
+      options_(std::move(options)),
+      epoch_(std::make_shared<std::uint64_t>(0)) {}
+
+Informer::~Informer() {
+  Stop();
+}
+
+int Informer::AddIndex(KeysOf keys_of) {
+  indexes_.push_back({.keys_of = std::move(keys_of), .objects = {}, .keys = {}});
+  return static_cast<int>(indexes_.size()) - 1;
+}
+
+void Informer::Start() {
+  ++*epoch_;
+  Relist();
+}
+
+void Informer::Stop() {
+  ++*epoch_;
+  watch_.reset();
+}
+
+void Informer::Later(void (Informer::*step)()) {
+  const auto delay = std::min<std::chrono::nanoseconds>(
+      milliseconds(100) * (1 << std::min(failures_, 10)), seconds(30));
+  ++failures_;
+  loop_.After(delay, [this, step, epoch = epoch_, now = *epoch_] {
+    if (*epoch == now) {
+      (this->*step)();
+    }
+  });
+}
+
+void Informer::Relist() {
+  watch_.reset();
+  ListOptions options;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  ++lists_;
+  base::Result<ListAnswer> answer = client_.List(resource_, options_.ns, options);
+  if (!answer) {
+    last_error_ = answer.error().ToString();
+    Later(&Informer::Relist);
+    return;
+  }
+  revision_ = answer->revision;
+  std::vector<Change> changes;
+  changes.reserve(answer->items.size());
+  std::unordered_set<Key, KeyHash> present;
+  for (const Item& item : answer->items) {
+    const Key key{item.object->namespace_(), item.object->name()};
+    present.insert(key);
+    const auto found = store_.find(key);
+    if (found == store_.end()) {
+      changes.push_back({EventType::kAdded, item, nullptr});
+    } else if (found->second->uid() != item.object->uid()) {
+      // Deleted and made again while nobody watched: handlers must see both.
+      changes.push_back({EventType::kDeleted, {found->second, nullptr}, found->second});
+      changes.push_back({EventType::kAdded, item, nullptr});
+    } else if (found->second->revision() != item.object->revision()) {
+      changes.push_back({EventType::kModified, item, found->second});
+    }
+  }
+  for (const auto& [key, object] : store_) {
+    if (!present.contains(key)) {
+      changes.push_back({EventType::kDeleted, {object, nullptr}, object});
+    }
+  }
+  for (const Change& change : changes) {
+    if (change.type == EventType::kDeleted) {
+      Erase({change.old->namespace_(), change.old->name()});
+    } else {
+      Put(change.item);
+    }
+  }
+  synced_ = true;
+  Deliver(changes);
+  StartWatch();
+}
+
+void Informer::StartWatch() {
+  watch_.reset();
+  WatchOptions options;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  options.after = revision_;
+  watch_epoch_ = ++*epoch_;
+  auto watch = client_.Watch(resource_, options_.ns, options, *this);
+  if (!watch) {
+    last_error_ = watch.error().ToString();
+    const bool forgotten = watch.error().reason() == base::Reason::kExpired ||
+                           watch.error().reason() == base::Reason::kGone;
+    Later(forgotten ? &Informer::Relist : &Informer::StartWatch);
+    return;
+  }
+  last_error_.clear();
+  watch_ = *std::move(watch);
+}
+
+void Informer::OnEvents(const WatchBatch& batch) {
+  loop_.Post([this, batch, epoch = epoch_, now = watch_epoch_] {
+    if (*epoch == now) {
+      Apply(*batch);
+    }
+  });
+}
+
+void Informer::OnClosed(const base::Status& why) {
+  const bool forgotten =
+      why.reason() == base::Reason::kExpired || why.reason() == base::Reason::kGone;
+  loop_.Post([this, forgotten, text = why.ToString(), epoch = epoch_, now = watch_epoch_] {
+    if (*epoch != now) {
+      return;
+    }
+    last_error_ = text;
+    Later(forgotten ? &Informer::Relist : &Informer::StartWatch);
+  });
+}
+
+void Informer::Apply(const std::vector<WatchEvent>& events) {
+  ++batches_;
+  failures_ = 0;
+  std::vector<Change> changes;
+  changes.reserve(events.size());
+  for (const WatchEvent& event : events) {
+    revision_ = std::max(revision_, event.revision);
+    if (event.type == EventType::kBookmark) {
+      continue;
+    }
+    const Key key{event.item.object->namespace_(), event.item.object->name()};
+    const auto found = store_.find(key);
+    ObjectRef old = found != store_.end() ? found->second : nullptr;
+    if (event.type == EventType::kDeleted) {
+      if (old) {
+        Erase(key);
+        changes.push_back({EventType::kDeleted, event.item, std::move(old)});
+      }
+      continue;
+    }
+    if (old && old->uid() == event.item.object->uid() &&
+        old->revision() >= event.item.object->revision()) {
+      continue;  // seen in the list already
+    }
+    Put(event.item);
+    changes.push_back({old ? EventType::kModified : EventType::kAdded, event.item, std::move(old)});
+  }
+  Deliver(changes);
+}
+
+void Informer::Put(const Item& item) {
+  const Key key{item.object->namespace_(), item.object->name()};
+  const auto found = store_.find(key);
+  if (found == store_.end()) {
+    store_.emplace(key, item.object);
+  } else {
+    // The key lives in the record, so it moves to the new one together with the value.
+    IndexErase(found->second.get());
+    auto node = store_.extract(found);
+    node.key() = key;
+    node.mapped() = item.object;
+    store_.insert(std::move(node));
+  }
+  IndexPut(item);
+}
+
+void Informer::Erase(const Key& key) {
+  const auto found = store_.find(key);
+  if (found != store_.end()) {
+    IndexErase(found->second.get());
+    store_.erase(found);
+  }
+}
+
+void Informer::IndexPut(const Item& item) {
+  for (Index& index : indexes_) {
+    std::vector<std::string> keys;
+    index.keys_of(item, keys);
+    if (keys.empty()) {
+      continue;
+    }
+    for (const std::string& key : keys) {
+      index.objects[key].insert(item.object.get());
+    }
+    index.keys.emplace(item.object.get(), std::move(keys));
+  }
+}
+
+void Informer::IndexErase(const schema::Object* object) {
+  for (Index& index : indexes_) {
+    const auto found = index.keys.find(object);
+    if (found == index.keys.end()) {
+      continue;
+    }
+    for (const std::string& key : found->second) {
+      const auto set = index.objects.find(key);
+      set->second.erase(object);
+      if (set->second.empty()) {
+        index.objects.erase(set);
+      }
+    }
+    index.keys.erase(found);
+  }
+}
+
+void Informer::Deliver(const std::vector<Change>& changes) {
+  if (changes.empty()) {
+    return;
+  }
+  for (const Handler& handler : handlers_) {
+    handler(changes);
+  }
+}
+
+ObjectRef Informer::Find(std::string_view ns, std::string_view name) const {
+  const auto found = store_.find(Key{ns, name});
+  return found != store_.end() ? found->second : nullptr;
+}
+
+void Informer::ForEach(const std::function<void(const ObjectRef&)>& visit) const {
+  for (const auto& [key, object] : store_) {
+    visit(object);
+  }
+}
+
+std::vector<ObjectRef> Informer::ByIndex(int index, std::string_view key) const {
+  std::vector<ObjectRef> objects;
+  const Index& from = indexes_[static_cast<std::size_t>(index)];
+  if (const auto found = from.objects.find(std::string(key)); found != from.objects.end()) {
+    objects.reserve(found->second.size());
+    for (const schema::Object* object : found->second) {
+      objects.push_back(ObjectRef::Share(object));
+    }
+  }
+  return objects;
+}
+
+}  // namespace allot::client
