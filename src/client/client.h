@@ -56,7 +56,7 @@ struct WriteOptions {
   bool dry_run = false;
   bool force = false;  ///< PatchType::kApply only
   std::string_view field_manager{};
-  Preconditions preconditions;
+  Preconditions preconditions{};
   Propagation propagation = Propagation::kDefault;     ///< delete only
   std::optional<std::int64_t> grace_period_seconds{};  ///< delete only
   /// With kSequenced: called once when the write is durable or has failed, from another thread
