@@ -11,6 +11,8 @@ import sys
 
 import yaml
 
+import generate_registry
+
 SCALARS = {
     "string": ("schema::Str", "kString"), "bool": ("bool", "kBool"), "int32": ("std::int32_t", "kInt32"),
     "int64": ("std::int64_t", "kInt64"), "double": ("double", "kDouble"), "bytes": ("schema::Str", "kBytes"),
@@ -204,21 +206,22 @@ def source(schema):
 def main(argv):
     check = "--check" in argv
     root = pathlib.Path(([a for a in argv if a != "--check"] or ["."])[0])
-    stale = 0
+    files = generate_registry.files(root)
     for path in sorted(root.glob("schemas/*/*.yaml")):
         schema = Schema(path)
         schema.path = path.relative_to(root)
         folder = root / "src/api" / schema.namespace
-        for file, content in ((folder / f"{schema.version}.gen.h", header(schema)),
-                              (folder / f"{schema.version}.gen.cc", source(schema))):
-            if file.exists() and file.read_text() == content:
-                continue
-            if check:
-                print(f"{file}: stale; run tools/generate.py")
-                stale = 1
-            else:
-                folder.mkdir(parents=True, exist_ok=True)
-                file.write_text(content)
+        files += [(folder / f"{schema.version}.gen.h", header(schema)), (folder / f"{schema.version}.gen.cc", source(schema))]
+    stale = 0
+    for file, content in files:
+        if file.exists() and file.read_text() == content:
+            continue
+        if check:
+            print(f"{file}: stale; run tools/generate.py")
+            stale = 1
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
     return stale
 
 

@@ -1,9 +1,10 @@
 // Object: the one encoded record of an API object, shared by store, watch cache and informers;
 // View<T>: its decoded form; Draft<T>: the only way to write one.
 //
-// See: docs/architecture.md, representation. An Object is one immutable, reference-counted allocation:
-// header (revision, type, key, uid) and the protobuf body with the API's own field numbers, without
-// resourceVersion. Thread safety: Object and View are immutable; a Draft belongs to one thread.
+// See: docs/architecture.md, representation. An Object is one immutable, reference-counted
+// allocation: header (revision, type, key, uid) and the protobuf body with the API's own field
+// numbers, without resourceVersion. Thread safety: Object and View are immutable; a Draft belongs
+// to one thread.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +31,13 @@ struct ObjectHeader {
 
 class Object final : public base::RefCounted<Object> {
  public:
-  /// A record with a copy of the header's texts and of `body` (protobuf of `header.type`, no resourceVersion).
-  [[nodiscard]] static base::Ref<const Object> Make(const ObjectHeader& header, std::string_view body,
+  /// A record with a copy of the header's texts and of `body` (protobuf of `header.type`, no
+  /// resourceVersion).
+  [[nodiscard]] static base::Ref<const Object> Make(const ObjectHeader& header,
+                                                    std::string_view body,
                                                     std::int64_t revision = 0);
-  /// The same record at another revision; shares nothing. Used once, when the store assigns the revision.
+  /// The same record at another revision; shares nothing. Used once, when the store assigns the
+  /// revision.
   [[nodiscard]] base::Ref<const Object> WithRevision(std::int64_t revision) const;
 
   [[nodiscard]] const TypeDesc& type() const { return *type_; }
@@ -74,43 +78,33 @@ class View {
   const T* root_ = nullptr;
 };
 
-/// A writable object: a fresh arena, a shallow copy of the root, and the base kept alive.
-/// Change members of the root directly; what lies behind a pointer or list is copied before it is changed
-/// (Mutable), so the base never changes.
-template <typename T>
-class Draft {
+/// Writes into structs of one arena. What lies behind a pointer or list is copied before it is
+/// changed, so what the struct was copied from never changes. Lifetime: the arena.
+class Editor {
  public:
-  Draft() : arena_(std::make_shared<base::Arena>()), root_(arena_->New<T>()) {}
-  explicit Draft(const View<T>& base) : Draft() {
-    base_ = base.arena();
-    *root_ = *base;
-  }
-
-  T& operator*() { return *root_; }
-  T* operator->() { return root_; }
-  const T& operator*() const { return *root_; }
-  const T* operator->() const { return root_; }
-  [[nodiscard]] base::Arena& arena() { return *arena_; }
+  explicit Editor(base::Arena& arena) : arena_(arena) {}
+  [[nodiscard]] base::Arena& arena() const { return arena_; }
 
   /// A copy of a dynamic string that lives as long as the draft and what is made of it.
-  [[nodiscard]] Str Copy(std::string_view text) { return arena_->Copy(text); }
+  [[nodiscard]] Str Copy(std::string_view text) { return arena_.Copy(text); }
 
   /// A writable copy of the pointee (a value-initialised one when null), put in place of it.
   template <typename U>
   U& Mutable(const U*& member) {
-    U* const copy = member != nullptr ? arena_->New<U>(*member) : arena_->New<U>();
+    U* const copy = member != nullptr ? arena_.New<U>(*member) : arena_.New<U>();
     member = copy;
     return *copy;
   }
   /// Sets an optional scalar.
   template <typename U, typename V>
   void Set(const U*& member, V value) {
-    member = arena_->New<U>(static_cast<U>(value));
+    member = arena_.New<U>(static_cast<U>(value));
   }
-  /// A writable copy of the elements with `extra` more value-initialised ones at the end. Lifetime: the draft.
+  /// A writable copy of the elements with `extra` more value-initialised ones at the end. Lifetime:
+  /// the draft.
   template <typename U>
   U* MutableList(List<U>& list, std::size_t extra = 0) {
-    U* const copy = arena_->NewArray<U>(list.size() + extra);
+    U* const copy = arena_.NewArray<U>(list.size() + extra);
     std::copy(list.begin(), list.end(), copy);
     list.items = copy;
     list.count += static_cast<std::uint32_t>(extra);
@@ -124,7 +118,7 @@ class Draft {
   /// Keeps the elements for which `keep` is true.
   template <typename U, typename Keep>
   void Filter(List<U>& list, Keep keep) {
-    U* const copy = arena_->NewArray<U>(list.size());
+    U* const copy = arena_.NewArray<U>(list.size());
     std::uint32_t count = 0;
     for (const U& element : list) {
       if (keep(element)) {
@@ -137,7 +131,7 @@ class Draft {
   /// Sets `map[key] = value`, keeping the order of keys.
   template <typename V>
   void Put(Map<V>& map, Str key, V value) {
-    MapEntry<V>* const copy = arena_->NewArray<MapEntry<V>>(map.size() + 1);
+    MapEntry<V>* const copy = arena_.NewArray<MapEntry<V>>(map.size() + 1);
     std::uint32_t count = 0;
     bool placed = false;
     for (const auto& entry : map) {
@@ -162,7 +156,61 @@ class Draft {
            [key](const MapEntry<V>& entry) { return entry.key != key; });
   }
 
-  /// Ends writing: the frozen view. The draft keeps reading from it but must not be written any more.
+ private:
+  base::Arena& arena_;
+};
+
+/// A writable object: a fresh arena, a shallow copy of the root, and the base kept alive. Members
+/// of the root are changed directly, what lies behind them by the Editor's functions.
+template <typename T>
+class Draft {
+ public:
+  Draft() : arena_(std::make_shared<base::Arena>()), root_(arena_->New<T>()) {}
+  explicit Draft(const View<T>& base) : Draft() {
+    base_ = base.arena();
+    *root_ = *base;
+  }
+
+  T& operator*() { return *root_; }
+  T* operator->() { return root_; }
+  const T& operator*() const { return *root_; }
+  const T* operator->() const { return root_; }
+  [[nodiscard]] base::Arena& arena() { return *arena_; }
+  [[nodiscard]] Editor editor() { return Editor(*arena_); }
+
+  // The Editor's functions on this draft; see there.
+  [[nodiscard]] Str Copy(std::string_view text) { return arena_->Copy(text); }
+  template <typename U>
+  U& Mutable(const U*& member) {
+    return editor().Mutable(member);
+  }
+  template <typename U, typename V>
+  void Set(const U*& member, V value) {
+    editor().Set(member, value);
+  }
+  template <typename U>
+  U* MutableList(List<U>& list, std::size_t extra = 0) {
+    return editor().MutableList(list, extra);
+  }
+  template <typename U>
+  void Append(List<U>& list, U value) {
+    editor().Append(list, value);
+  }
+  template <typename U, typename Keep>
+  void Filter(List<U>& list, Keep keep) {
+    editor().Filter(list, keep);
+  }
+  template <typename V>
+  void Put(Map<V>& map, Str key, V value) {
+    editor().Put(map, key, value);
+  }
+  template <typename V>
+  void Erase(Map<V>& map, Str key) {
+    editor().Erase(map, key);
+  }
+
+  /// Ends writing: the frozen view. The draft keeps reading from it but must not be written any
+  /// more.
   [[nodiscard]] View<T> Freeze() const {
     if (base_ == nullptr) {
       return View<T>(arena_, root_);
