@@ -56,6 +56,10 @@ Value Value::Array(std::vector<Value> items) {
   return value;
 }
 
+Value Value::Object() {
+  return Object(std::vector<Member>());
+}
+
 Value Value::Object(std::vector<Member> members) {
   Value value;
   value.as_.object = new std::vector<Member>(std::move(members));
@@ -183,7 +187,7 @@ void Value::SortKeys() {
       item.SortKeys();
     }
   } else if (is_object()) {
-    std::stable_sort(as_.object->begin(), as_.object->end(), [](const Member& a, const Member& b) {
+    std::sort(as_.object->begin(), as_.object->end(), [](const Member& a, const Member& b) {
       return a.key < b.key;
     });
     for (Member& member : *as_.object) {

@@ -33,7 +33,8 @@ class Value {
     as_.string = new std::string(std::move(value));
   }
   [[nodiscard]] static Value Array(std::vector<Value> items = {});
-  [[nodiscard]] static Value Object(std::vector<Member> members = {});
+  [[nodiscard]] static Value Object();
+  [[nodiscard]] static Value Object(std::vector<Member> members);
 
   Value(const Value& other);
   Value(Value&& other) noexcept : kind_(std::exchange(other.kind_, Kind::kNull)), as_(other.as_) {}

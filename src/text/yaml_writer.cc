@@ -173,7 +173,7 @@ class Writer {
     for (const Member& member : value.members()) {
       members.push_back(&member);
     }
-    std::stable_sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
+    std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
       return KeyLess(a->key, b->key);
     });
     yaml_event_t event;
