@@ -6,6 +6,7 @@ The generated files are committed, so a build needs no Python package.
 """
 import json
 import pathlib
+import random
 import re
 import sys
 
@@ -164,6 +165,8 @@ def row(schema, name, field):
         parts.append(f'.list_type = schema::ListType::k{spec["list"].capitalize()}')
     if keys := spec.get("keys"):
         parts.append(f".list_keys = kTexts<{', '.join(literal(k) for k in keys)}>")
+    if named := spec.get("named"):
+        parts.append(f'.named = {text(named.split("/")[-1])}')
     for key, member in (("patch", "patch_strategy"), ("mergeKey", "patch_merge_key")):
         if spec.get(key):
             parts.append(f".{member} = {text(spec[key])}")
@@ -177,6 +180,76 @@ def row(schema, name, field):
     if spec["doc"]:
         parts.append(f'.doc = {text(spec["doc"])}')
     return "    {" + ", ".join(parts) + "},\n"
+
+
+def name_key(name):
+    """The number a JSON name is hashed by; the same as schema::NameKey."""
+    data, size = name.encode(), len(name.encode())
+
+    def load(start, count):
+        return int.from_bytes(data[start:start + count], "little")
+
+    if size >= 8:
+        first, last = load(0, 8), load(size - 8, 8)
+        key = first ^ ((last << 32 | last >> 32) & (2**64 - 1))
+    elif size >= 4:
+        key = load(0, 4) | load(size - 4, 4) << 32
+    else:
+        key = data[0] | data[size // 2] << 8 | data[size - 1] << 16 if size else 0
+    return (key + size) & (2**64 - 1)
+
+
+def perfect_hash(names):
+    """(multiplier, shift, slots): no two names share the slot key * multiplier >> shift."""
+    keys = [name_key(name) for name in names]
+    if len(set(keys)) != len(keys):
+        sys.exit(f"names that hash alike: {names}")
+    bits = max(1, (len(names) - 1).bit_length())
+    source = random.Random(1)
+    while True:
+        for _ in range(20000):
+            multiplier = source.getrandbits(64) | 1
+            slots = [(key * multiplier & (2**64 - 1)) >> (64 - bits) for key in keys]
+            if len(set(slots)) == len(slots):
+                return multiplier, 64 - bits, slots
+        bits += 1
+
+
+def flattened(schema, name):
+    """JSON fields of a type in order: (index expression, offset expression, embedded Go type, JSON name)."""
+    entry, fields = schema.types[name]
+    first = 2 if entry.get("kind") else 0
+    out = [(f"&k{name}Fields[{i}]", f"k{name}Fields[{i}].offset", "TypeMeta", n)
+           for i, n in enumerate(("kind", "apiVersion")[:first])]
+    for i, field in enumerate(fields, first):
+        if field.spec.get("inline"):
+            base = f"k{name}Fields[{i}].offset"
+            out += [(at, f"{base} + {offset}", field.message[1], n)
+                    for at, offset, _, n in flattened(schema, field.message[1])]
+        else:
+            out.append((f"&k{name}Fields[{i}]", f"k{name}Fields[{i}].offset", "", field.spec["name"]))
+    return out
+
+
+def lookups(schema, name):
+    """The tables that make wire names and numbers into fields."""
+    entry, fields = schema.types[name]
+    json_fields = flattened(schema, name)
+    out = [f"constexpr std::array<schema::JsonField, {len(json_fields)}> k{name}Json = {{{{\n"]
+    out += [f"    {{{at}, {offset}, {text(embedded)}}},\n" for at, offset, embedded, _ in json_fields]
+    out.append("}};\n")
+    multiplier, shift, slots = perfect_hash([n for _, _, _, n in json_fields])
+    table = [255] * (1 << (64 - shift))
+    for index, slot in enumerate(slots):
+        table[slot] = index
+    out.append(f"constexpr std::array<std::uint8_t, {len(table)}> k{name}Slots = {{{', '.join(map(str, table))}}};\n")
+    first = 2 if entry.get("kind") else 0
+    numbers = {f.spec["pb"]: i for i, f in enumerate(fields, first) if f.spec.get("pb")}
+    dense = [numbers.get(n, 255) for n in range(max(numbers, default=-1) + 1)]
+    out.append(f"constexpr std::array<std::uint8_t, {len(dense)}> k{name}Numbers = {{{', '.join(map(str, dense))}}};\n")
+    init = (f".json_fields = k{name}Json, .slots = k{name}Slots.data(), .hash_multiplier = {multiplier}U, "
+            f".hash_shift = {shift}, .by_number = k{name}Numbers")
+    return "".join(out), init
 
 
 def literal(value):
@@ -195,10 +268,13 @@ def source(schema):
                        f'    {{.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof({name}, api_version)}},\n')
         out += [row(schema, name, f) for f in fields]
         out.append("}};\n}  // namespace\n")
+    for name, (entry, _) in schema.types.items():
+        tables, init = lookups(schema, name)
+        out.append(f"\nnamespace {{\n{tables}}}  // namespace\n")
         out.append(f"constexpr schema::TypeDesc k{name}Desc = {{.group = {text(schema.group)}, "
                    f".version = {text(schema.version)}, .name = {text(name)}, .doc = {text(entry['doc'])}, "
                    f".is_kind = {str(bool(entry.get('kind'))).lower()}, .size = sizeof({name}), "
-                   f".alignment = alignof({name}), .fields = k{name}Fields}};\n")
+                   f".alignment = alignof({name}), .fields = k{name}Fields, {init}}};\n")
     out.append(f"\n}}  // namespace allot::api::{schema.prefix}\n")
     return "".join(out)
 

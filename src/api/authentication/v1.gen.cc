@@ -17,7 +17,6 @@ constexpr std::array<schema::FieldDesc, 5> kTokenReviewFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(TokenReview, status), .message = &kTokenReviewStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTokenReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReview", .doc = "", .is_kind = true, .size = sizeof(TokenReview), .alignment = alignof(TokenReview), .fields = kTokenReviewFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kTokenReviewSpecFields = {{
@@ -25,7 +24,6 @@ constexpr std::array<schema::FieldDesc, 2> kTokenReviewSpecFields = {{
     {.name = "audiences", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TokenReviewSpec, audiences)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTokenReviewSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewSpec", .doc = "", .is_kind = false, .size = sizeof(TokenReviewSpec), .alignment = alignof(TokenReviewSpec), .fields = kTokenReviewSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTokenReviewStatusFields = {{
@@ -35,7 +33,6 @@ constexpr std::array<schema::FieldDesc, 4> kTokenReviewStatusFields = {{
     {.name = "error", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(TokenReviewStatus, error)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTokenReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewStatus", .doc = "", .is_kind = false, .size = sizeof(TokenReviewStatus), .alignment = alignof(TokenReviewStatus), .fields = kTokenReviewStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kUserInfoFields = {{
@@ -45,7 +42,6 @@ constexpr std::array<schema::FieldDesc, 4> kUserInfoFields = {{
     {.name = "extra", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(UserInfo, extra)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kUserInfoDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "UserInfo", .doc = "", .is_kind = false, .size = sizeof(UserInfo), .alignment = alignof(UserInfo), .fields = kUserInfoFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTokenRequestFields = {{
@@ -56,7 +52,6 @@ constexpr std::array<schema::FieldDesc, 5> kTokenRequestFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(TokenRequest, status), .message = &kTokenRequestStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTokenRequestDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequest", .doc = "", .is_kind = true, .size = sizeof(TokenRequest), .alignment = alignof(TokenRequest), .fields = kTokenRequestFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTokenRequestSpecFields = {{
@@ -66,7 +61,6 @@ constexpr std::array<schema::FieldDesc, 4> kTokenRequestSpecFields = {{
     {.name = "attestations", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(TokenRequestSpec, attestations)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTokenRequestSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestSpec", .doc = "", .is_kind = false, .size = sizeof(TokenRequestSpec), .alignment = alignof(TokenRequestSpec), .fields = kTokenRequestSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kTokenRequestStatusFields = {{
@@ -74,7 +68,6 @@ constexpr std::array<schema::FieldDesc, 2> kTokenRequestStatusFields = {{
     {.name = "expirationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(TokenRequestStatus, expiration_timestamp)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTokenRequestStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestStatus", .doc = "", .is_kind = false, .size = sizeof(TokenRequestStatus), .alignment = alignof(TokenRequestStatus), .fields = kTokenRequestStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kBoundObjectReferenceFields = {{
@@ -84,7 +77,6 @@ constexpr std::array<schema::FieldDesc, 4> kBoundObjectReferenceFields = {{
     {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(BoundObjectReference, uid)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kBoundObjectReferenceDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "BoundObjectReference", .doc = "", .is_kind = false, .size = sizeof(BoundObjectReference), .alignment = alignof(BoundObjectReference), .fields = kBoundObjectReferenceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSelfSubjectReviewFields = {{
@@ -94,13 +86,126 @@ constexpr std::array<schema::FieldDesc, 4> kSelfSubjectReviewFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(SelfSubjectReview, status), .message = &kSelfSubjectReviewStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectReview), .alignment = alignof(SelfSubjectReview), .fields = kSelfSubjectReviewFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kSelfSubjectReviewStatusFields = {{
     {.name = "userInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectReviewStatus, user_info), .message = &kUserInfoDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectReviewStatus), .alignment = alignof(SelfSubjectReviewStatus), .fields = kSelfSubjectReviewStatusFields};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kTokenReviewJson = {{
+    {&kTokenReviewFields[0], kTokenReviewFields[0].offset, "TypeMeta"},
+    {&kTokenReviewFields[1], kTokenReviewFields[1].offset, "TypeMeta"},
+    {&kTokenReviewFields[2], kTokenReviewFields[2].offset, ""},
+    {&kTokenReviewFields[3], kTokenReviewFields[3].offset, ""},
+    {&kTokenReviewFields[4], kTokenReviewFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kTokenReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kTokenReviewNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kTokenReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReview", .doc = "", .is_kind = true, .size = sizeof(TokenReview), .alignment = alignof(TokenReview), .fields = kTokenReviewFields, .json_fields = kTokenReviewJson, .slots = kTokenReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kTokenReviewNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kTokenReviewSpecJson = {{
+    {&kTokenReviewSpecFields[0], kTokenReviewSpecFields[0].offset, ""},
+    {&kTokenReviewSpecFields[1], kTokenReviewSpecFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kTokenReviewSpecSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kTokenReviewSpecNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kTokenReviewSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewSpec", .doc = "", .is_kind = false, .size = sizeof(TokenReviewSpec), .alignment = alignof(TokenReviewSpec), .fields = kTokenReviewSpecFields, .json_fields = kTokenReviewSpecJson, .slots = kTokenReviewSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kTokenReviewSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kTokenReviewStatusJson = {{
+    {&kTokenReviewStatusFields[0], kTokenReviewStatusFields[0].offset, ""},
+    {&kTokenReviewStatusFields[1], kTokenReviewStatusFields[1].offset, ""},
+    {&kTokenReviewStatusFields[2], kTokenReviewStatusFields[2].offset, ""},
+    {&kTokenReviewStatusFields[3], kTokenReviewStatusFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTokenReviewStatusSlots = {3, 1, 2, 0};
+constexpr std::array<std::uint8_t, 5> kTokenReviewStatusNumbers = {255, 0, 1, 3, 2};
+}  // namespace
+constexpr schema::TypeDesc kTokenReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewStatus", .doc = "", .is_kind = false, .size = sizeof(TokenReviewStatus), .alignment = alignof(TokenReviewStatus), .fields = kTokenReviewStatusFields, .json_fields = kTokenReviewStatusJson, .slots = kTokenReviewStatusSlots.data(), .hash_multiplier = 169801152120619551U, .hash_shift = 62, .by_number = kTokenReviewStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kUserInfoJson = {{
+    {&kUserInfoFields[0], kUserInfoFields[0].offset, ""},
+    {&kUserInfoFields[1], kUserInfoFields[1].offset, ""},
+    {&kUserInfoFields[2], kUserInfoFields[2].offset, ""},
+    {&kUserInfoFields[3], kUserInfoFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kUserInfoSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 5> kUserInfoNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kUserInfoDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "UserInfo", .doc = "", .is_kind = false, .size = sizeof(UserInfo), .alignment = alignof(UserInfo), .fields = kUserInfoFields, .json_fields = kUserInfoJson, .slots = kUserInfoSlots.data(), .hash_multiplier = 16478790771768674217U, .hash_shift = 62, .by_number = kUserInfoNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kTokenRequestJson = {{
+    {&kTokenRequestFields[0], kTokenRequestFields[0].offset, "TypeMeta"},
+    {&kTokenRequestFields[1], kTokenRequestFields[1].offset, "TypeMeta"},
+    {&kTokenRequestFields[2], kTokenRequestFields[2].offset, ""},
+    {&kTokenRequestFields[3], kTokenRequestFields[3].offset, ""},
+    {&kTokenRequestFields[4], kTokenRequestFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kTokenRequestSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kTokenRequestNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kTokenRequestDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequest", .doc = "", .is_kind = true, .size = sizeof(TokenRequest), .alignment = alignof(TokenRequest), .fields = kTokenRequestFields, .json_fields = kTokenRequestJson, .slots = kTokenRequestSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kTokenRequestNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kTokenRequestSpecJson = {{
+    {&kTokenRequestSpecFields[0], kTokenRequestSpecFields[0].offset, ""},
+    {&kTokenRequestSpecFields[1], kTokenRequestSpecFields[1].offset, ""},
+    {&kTokenRequestSpecFields[2], kTokenRequestSpecFields[2].offset, ""},
+    {&kTokenRequestSpecFields[3], kTokenRequestSpecFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTokenRequestSpecSlots = {3, 0, 1, 2};
+constexpr std::array<std::uint8_t, 6> kTokenRequestSpecNumbers = {255, 0, 255, 2, 1, 3};
+}  // namespace
+constexpr schema::TypeDesc kTokenRequestSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestSpec", .doc = "", .is_kind = false, .size = sizeof(TokenRequestSpec), .alignment = alignof(TokenRequestSpec), .fields = kTokenRequestSpecFields, .json_fields = kTokenRequestSpecJson, .slots = kTokenRequestSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTokenRequestSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kTokenRequestStatusJson = {{
+    {&kTokenRequestStatusFields[0], kTokenRequestStatusFields[0].offset, ""},
+    {&kTokenRequestStatusFields[1], kTokenRequestStatusFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kTokenRequestStatusSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kTokenRequestStatusNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kTokenRequestStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestStatus", .doc = "", .is_kind = false, .size = sizeof(TokenRequestStatus), .alignment = alignof(TokenRequestStatus), .fields = kTokenRequestStatusFields, .json_fields = kTokenRequestStatusJson, .slots = kTokenRequestStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTokenRequestStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kBoundObjectReferenceJson = {{
+    {&kBoundObjectReferenceFields[0], kBoundObjectReferenceFields[0].offset, ""},
+    {&kBoundObjectReferenceFields[1], kBoundObjectReferenceFields[1].offset, ""},
+    {&kBoundObjectReferenceFields[2], kBoundObjectReferenceFields[2].offset, ""},
+    {&kBoundObjectReferenceFields[3], kBoundObjectReferenceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kBoundObjectReferenceSlots = {1, 0, 2, 3};
+constexpr std::array<std::uint8_t, 5> kBoundObjectReferenceNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kBoundObjectReferenceDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "BoundObjectReference", .doc = "", .is_kind = false, .size = sizeof(BoundObjectReference), .alignment = alignof(BoundObjectReference), .fields = kBoundObjectReferenceFields, .json_fields = kBoundObjectReferenceJson, .slots = kBoundObjectReferenceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kBoundObjectReferenceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kSelfSubjectReviewJson = {{
+    {&kSelfSubjectReviewFields[0], kSelfSubjectReviewFields[0].offset, "TypeMeta"},
+    {&kSelfSubjectReviewFields[1], kSelfSubjectReviewFields[1].offset, "TypeMeta"},
+    {&kSelfSubjectReviewFields[2], kSelfSubjectReviewFields[2].offset, ""},
+    {&kSelfSubjectReviewFields[3], kSelfSubjectReviewFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kSelfSubjectReviewSlots = {1, 2, 3, 0};
+constexpr std::array<std::uint8_t, 3> kSelfSubjectReviewNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kSelfSubjectReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectReview), .alignment = alignof(SelfSubjectReview), .fields = kSelfSubjectReviewFields, .json_fields = kSelfSubjectReviewJson, .slots = kSelfSubjectReviewSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kSelfSubjectReviewNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kSelfSubjectReviewStatusJson = {{
+    {&kSelfSubjectReviewStatusFields[0], kSelfSubjectReviewStatusFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kSelfSubjectReviewStatusSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kSelfSubjectReviewStatusNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kSelfSubjectReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectReviewStatus), .alignment = alignof(SelfSubjectReviewStatus), .fields = kSelfSubjectReviewStatusFields, .json_fields = kSelfSubjectReviewStatusJson, .slots = kSelfSubjectReviewStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSelfSubjectReviewStatusNumbers};
 
 }  // namespace allot::api::authentication

@@ -17,7 +17,6 @@ constexpr std::array<schema::FieldDesc, 5> kSubjectAccessReviewFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(SubjectAccessReview), .alignment = alignof(SubjectAccessReview), .fields = kSubjectAccessReviewFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kSelfSubjectAccessReviewFields = {{
@@ -28,7 +27,6 @@ constexpr std::array<schema::FieldDesc, 5> kSelfSubjectAccessReviewFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SelfSubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectAccessReview), .alignment = alignof(SelfSubjectAccessReview), .fields = kSelfSubjectAccessReviewFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kLocalSubjectAccessReviewFields = {{
@@ -39,7 +37,6 @@ constexpr std::array<schema::FieldDesc, 5> kLocalSubjectAccessReviewFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(LocalSubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLocalSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LocalSubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(LocalSubjectAccessReview), .alignment = alignof(LocalSubjectAccessReview), .fields = kLocalSubjectAccessReviewFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 9> kResourceAttributesFields = {{
@@ -54,7 +51,6 @@ constexpr std::array<schema::FieldDesc, 9> kResourceAttributesFields = {{
     {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ResourceAttributes, label_selector), .message = &kLabelSelectorAttributesDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceAttributes", .doc = "", .is_kind = false, .size = sizeof(ResourceAttributes), .alignment = alignof(ResourceAttributes), .fields = kResourceAttributesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kLabelSelectorAttributesFields = {{
@@ -62,7 +58,6 @@ constexpr std::array<schema::FieldDesc, 2> kLabelSelectorAttributesFields = {{
     {.name = "requirements", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LabelSelectorAttributes, requirements), .message = &meta::kLabelSelectorRequirementDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLabelSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LabelSelectorAttributes", .doc = "", .is_kind = false, .size = sizeof(LabelSelectorAttributes), .alignment = alignof(LabelSelectorAttributes), .fields = kLabelSelectorAttributesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kFieldSelectorAttributesFields = {{
@@ -70,7 +65,6 @@ constexpr std::array<schema::FieldDesc, 2> kFieldSelectorAttributesFields = {{
     {.name = "requirements", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FieldSelectorAttributes, requirements), .message = &meta::kFieldSelectorRequirementDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kFieldSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "FieldSelectorAttributes", .doc = "", .is_kind = false, .size = sizeof(FieldSelectorAttributes), .alignment = alignof(FieldSelectorAttributes), .fields = kFieldSelectorAttributesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNonResourceAttributesFields = {{
@@ -78,7 +72,6 @@ constexpr std::array<schema::FieldDesc, 2> kNonResourceAttributesFields = {{
     {.name = "verb", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NonResourceAttributes, verb)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNonResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceAttributes", .doc = "", .is_kind = false, .size = sizeof(NonResourceAttributes), .alignment = alignof(NonResourceAttributes), .fields = kNonResourceAttributesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kSubjectAccessReviewSpecFields = {{
@@ -90,7 +83,6 @@ constexpr std::array<schema::FieldDesc, 6> kSubjectAccessReviewSpecFields = {{
     {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(SubjectAccessReviewSpec, uid)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SubjectAccessReviewSpec), .alignment = alignof(SubjectAccessReviewSpec), .fields = kSubjectAccessReviewSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSelfSubjectAccessReviewSpecFields = {{
@@ -98,7 +90,6 @@ constexpr std::array<schema::FieldDesc, 2> kSelfSubjectAccessReviewSpecFields = 
     {.name = "nonResourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SelfSubjectAccessReviewSpec, non_resource_attributes), .message = &kNonResourceAttributesDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectAccessReviewSpec), .alignment = alignof(SelfSubjectAccessReviewSpec), .fields = kSelfSubjectAccessReviewSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSubjectAccessReviewStatusFields = {{
@@ -108,7 +99,6 @@ constexpr std::array<schema::FieldDesc, 4> kSubjectAccessReviewStatusFields = {{
     {.name = "evaluationError", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SubjectAccessReviewStatus, evaluation_error)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSubjectAccessReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SubjectAccessReviewStatus), .alignment = alignof(SubjectAccessReviewStatus), .fields = kSubjectAccessReviewStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kSelfSubjectRulesReviewFields = {{
@@ -119,14 +109,12 @@ constexpr std::array<schema::FieldDesc, 5> kSelfSubjectRulesReviewFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SelfSubjectRulesReview, status), .message = &kSubjectRulesReviewStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectRulesReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectRulesReview), .alignment = alignof(SelfSubjectRulesReview), .fields = kSelfSubjectRulesReviewFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kSelfSubjectRulesReviewSpecFields = {{
     {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SelfSubjectRulesReviewSpec, namespace_)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectRulesReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectRulesReviewSpec), .alignment = alignof(SelfSubjectRulesReviewSpec), .fields = kSelfSubjectRulesReviewSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSubjectRulesReviewStatusFields = {{
@@ -136,7 +124,6 @@ constexpr std::array<schema::FieldDesc, 4> kSubjectRulesReviewStatusFields = {{
     {.name = "evaluationError", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SubjectRulesReviewStatus, evaluation_error)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSubjectRulesReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectRulesReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SubjectRulesReviewStatus), .alignment = alignof(SubjectRulesReviewStatus), .fields = kSubjectRulesReviewStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceRuleFields = {{
@@ -146,7 +133,6 @@ constexpr std::array<schema::FieldDesc, 4> kResourceRuleFields = {{
     {.name = "resourceNames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceRule, resource_names)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceRule", .doc = "", .is_kind = false, .size = sizeof(ResourceRule), .alignment = alignof(ResourceRule), .fields = kResourceRuleFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNonResourceRuleFields = {{
@@ -154,6 +140,183 @@ constexpr std::array<schema::FieldDesc, 2> kNonResourceRuleFields = {{
     {.name = "nonResourceURLs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NonResourceRule, non_resource_urls)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNonResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceRule", .doc = "", .is_kind = false, .size = sizeof(NonResourceRule), .alignment = alignof(NonResourceRule), .fields = kNonResourceRuleFields};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kSubjectAccessReviewJson = {{
+    {&kSubjectAccessReviewFields[0], kSubjectAccessReviewFields[0].offset, "TypeMeta"},
+    {&kSubjectAccessReviewFields[1], kSubjectAccessReviewFields[1].offset, "TypeMeta"},
+    {&kSubjectAccessReviewFields[2], kSubjectAccessReviewFields[2].offset, ""},
+    {&kSubjectAccessReviewFields[3], kSubjectAccessReviewFields[3].offset, ""},
+    {&kSubjectAccessReviewFields[4], kSubjectAccessReviewFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kSubjectAccessReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kSubjectAccessReviewNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(SubjectAccessReview), .alignment = alignof(SubjectAccessReview), .fields = kSubjectAccessReviewFields, .json_fields = kSubjectAccessReviewJson, .slots = kSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSubjectAccessReviewNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kSelfSubjectAccessReviewJson = {{
+    {&kSelfSubjectAccessReviewFields[0], kSelfSubjectAccessReviewFields[0].offset, "TypeMeta"},
+    {&kSelfSubjectAccessReviewFields[1], kSelfSubjectAccessReviewFields[1].offset, "TypeMeta"},
+    {&kSelfSubjectAccessReviewFields[2], kSelfSubjectAccessReviewFields[2].offset, ""},
+    {&kSelfSubjectAccessReviewFields[3], kSelfSubjectAccessReviewFields[3].offset, ""},
+    {&kSelfSubjectAccessReviewFields[4], kSelfSubjectAccessReviewFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kSelfSubjectAccessReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kSelfSubjectAccessReviewNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kSelfSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectAccessReview), .alignment = alignof(SelfSubjectAccessReview), .fields = kSelfSubjectAccessReviewFields, .json_fields = kSelfSubjectAccessReviewJson, .slots = kSelfSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSelfSubjectAccessReviewNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kLocalSubjectAccessReviewJson = {{
+    {&kLocalSubjectAccessReviewFields[0], kLocalSubjectAccessReviewFields[0].offset, "TypeMeta"},
+    {&kLocalSubjectAccessReviewFields[1], kLocalSubjectAccessReviewFields[1].offset, "TypeMeta"},
+    {&kLocalSubjectAccessReviewFields[2], kLocalSubjectAccessReviewFields[2].offset, ""},
+    {&kLocalSubjectAccessReviewFields[3], kLocalSubjectAccessReviewFields[3].offset, ""},
+    {&kLocalSubjectAccessReviewFields[4], kLocalSubjectAccessReviewFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kLocalSubjectAccessReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kLocalSubjectAccessReviewNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kLocalSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LocalSubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(LocalSubjectAccessReview), .alignment = alignof(LocalSubjectAccessReview), .fields = kLocalSubjectAccessReviewFields, .json_fields = kLocalSubjectAccessReviewJson, .slots = kLocalSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kLocalSubjectAccessReviewNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 9> kResourceAttributesJson = {{
+    {&kResourceAttributesFields[0], kResourceAttributesFields[0].offset, ""},
+    {&kResourceAttributesFields[1], kResourceAttributesFields[1].offset, ""},
+    {&kResourceAttributesFields[2], kResourceAttributesFields[2].offset, ""},
+    {&kResourceAttributesFields[3], kResourceAttributesFields[3].offset, ""},
+    {&kResourceAttributesFields[4], kResourceAttributesFields[4].offset, ""},
+    {&kResourceAttributesFields[5], kResourceAttributesFields[5].offset, ""},
+    {&kResourceAttributesFields[6], kResourceAttributesFields[6].offset, ""},
+    {&kResourceAttributesFields[7], kResourceAttributesFields[7].offset, ""},
+    {&kResourceAttributesFields[8], kResourceAttributesFields[8].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kResourceAttributesSlots = {255, 255, 255, 255, 255, 4, 7, 255, 255, 3, 1, 5, 2, 0, 6, 8};
+constexpr std::array<std::uint8_t, 10> kResourceAttributesNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+}  // namespace
+constexpr schema::TypeDesc kResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceAttributes", .doc = "", .is_kind = false, .size = sizeof(ResourceAttributes), .alignment = alignof(ResourceAttributes), .fields = kResourceAttributesFields, .json_fields = kResourceAttributesJson, .slots = kResourceAttributesSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 60, .by_number = kResourceAttributesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kLabelSelectorAttributesJson = {{
+    {&kLabelSelectorAttributesFields[0], kLabelSelectorAttributesFields[0].offset, ""},
+    {&kLabelSelectorAttributesFields[1], kLabelSelectorAttributesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kLabelSelectorAttributesSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kLabelSelectorAttributesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kLabelSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LabelSelectorAttributes", .doc = "", .is_kind = false, .size = sizeof(LabelSelectorAttributes), .alignment = alignof(LabelSelectorAttributes), .fields = kLabelSelectorAttributesFields, .json_fields = kLabelSelectorAttributesJson, .slots = kLabelSelectorAttributesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kLabelSelectorAttributesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kFieldSelectorAttributesJson = {{
+    {&kFieldSelectorAttributesFields[0], kFieldSelectorAttributesFields[0].offset, ""},
+    {&kFieldSelectorAttributesFields[1], kFieldSelectorAttributesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kFieldSelectorAttributesSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kFieldSelectorAttributesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kFieldSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "FieldSelectorAttributes", .doc = "", .is_kind = false, .size = sizeof(FieldSelectorAttributes), .alignment = alignof(FieldSelectorAttributes), .fields = kFieldSelectorAttributesFields, .json_fields = kFieldSelectorAttributesJson, .slots = kFieldSelectorAttributesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kFieldSelectorAttributesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNonResourceAttributesJson = {{
+    {&kNonResourceAttributesFields[0], kNonResourceAttributesFields[0].offset, ""},
+    {&kNonResourceAttributesFields[1], kNonResourceAttributesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNonResourceAttributesSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kNonResourceAttributesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNonResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceAttributes", .doc = "", .is_kind = false, .size = sizeof(NonResourceAttributes), .alignment = alignof(NonResourceAttributes), .fields = kNonResourceAttributesFields, .json_fields = kNonResourceAttributesJson, .slots = kNonResourceAttributesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kNonResourceAttributesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kSubjectAccessReviewSpecJson = {{
+    {&kSubjectAccessReviewSpecFields[0], kSubjectAccessReviewSpecFields[0].offset, ""},
+    {&kSubjectAccessReviewSpecFields[1], kSubjectAccessReviewSpecFields[1].offset, ""},
+    {&kSubjectAccessReviewSpecFields[2], kSubjectAccessReviewSpecFields[2].offset, ""},
+    {&kSubjectAccessReviewSpecFields[3], kSubjectAccessReviewSpecFields[3].offset, ""},
+    {&kSubjectAccessReviewSpecFields[4], kSubjectAccessReviewSpecFields[4].offset, ""},
+    {&kSubjectAccessReviewSpecFields[5], kSubjectAccessReviewSpecFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kSubjectAccessReviewSpecSlots = {1, 2, 3, 0, 5, 255, 255, 4};
+constexpr std::array<std::uint8_t, 7> kSubjectAccessReviewSpecNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SubjectAccessReviewSpec), .alignment = alignof(SubjectAccessReviewSpec), .fields = kSubjectAccessReviewSpecFields, .json_fields = kSubjectAccessReviewSpecJson, .slots = kSubjectAccessReviewSpecSlots.data(), .hash_multiplier = 14791085845388908799U, .hash_shift = 61, .by_number = kSubjectAccessReviewSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kSelfSubjectAccessReviewSpecJson = {{
+    {&kSelfSubjectAccessReviewSpecFields[0], kSelfSubjectAccessReviewSpecFields[0].offset, ""},
+    {&kSelfSubjectAccessReviewSpecFields[1], kSelfSubjectAccessReviewSpecFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kSelfSubjectAccessReviewSpecSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kSelfSubjectAccessReviewSpecNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kSelfSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectAccessReviewSpec), .alignment = alignof(SelfSubjectAccessReviewSpec), .fields = kSelfSubjectAccessReviewSpecFields, .json_fields = kSelfSubjectAccessReviewSpecJson, .slots = kSelfSubjectAccessReviewSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kSelfSubjectAccessReviewSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kSubjectAccessReviewStatusJson = {{
+    {&kSubjectAccessReviewStatusFields[0], kSubjectAccessReviewStatusFields[0].offset, ""},
+    {&kSubjectAccessReviewStatusFields[1], kSubjectAccessReviewStatusFields[1].offset, ""},
+    {&kSubjectAccessReviewStatusFields[2], kSubjectAccessReviewStatusFields[2].offset, ""},
+    {&kSubjectAccessReviewStatusFields[3], kSubjectAccessReviewStatusFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kSubjectAccessReviewStatusSlots = {3, 0, 1, 2};
+constexpr std::array<std::uint8_t, 5> kSubjectAccessReviewStatusNumbers = {255, 0, 2, 3, 1};
+}  // namespace
+constexpr schema::TypeDesc kSubjectAccessReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SubjectAccessReviewStatus), .alignment = alignof(SubjectAccessReviewStatus), .fields = kSubjectAccessReviewStatusFields, .json_fields = kSubjectAccessReviewStatusJson, .slots = kSubjectAccessReviewStatusSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kSubjectAccessReviewStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kSelfSubjectRulesReviewJson = {{
+    {&kSelfSubjectRulesReviewFields[0], kSelfSubjectRulesReviewFields[0].offset, "TypeMeta"},
+    {&kSelfSubjectRulesReviewFields[1], kSelfSubjectRulesReviewFields[1].offset, "TypeMeta"},
+    {&kSelfSubjectRulesReviewFields[2], kSelfSubjectRulesReviewFields[2].offset, ""},
+    {&kSelfSubjectRulesReviewFields[3], kSelfSubjectRulesReviewFields[3].offset, ""},
+    {&kSelfSubjectRulesReviewFields[4], kSelfSubjectRulesReviewFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kSelfSubjectRulesReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kSelfSubjectRulesReviewNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kSelfSubjectRulesReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectRulesReview), .alignment = alignof(SelfSubjectRulesReview), .fields = kSelfSubjectRulesReviewFields, .json_fields = kSelfSubjectRulesReviewJson, .slots = kSelfSubjectRulesReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSelfSubjectRulesReviewNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kSelfSubjectRulesReviewSpecJson = {{
+    {&kSelfSubjectRulesReviewSpecFields[0], kSelfSubjectRulesReviewSpecFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kSelfSubjectRulesReviewSpecSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kSelfSubjectRulesReviewSpecNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kSelfSubjectRulesReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectRulesReviewSpec), .alignment = alignof(SelfSubjectRulesReviewSpec), .fields = kSelfSubjectRulesReviewSpecFields, .json_fields = kSelfSubjectRulesReviewSpecJson, .slots = kSelfSubjectRulesReviewSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSelfSubjectRulesReviewSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kSubjectRulesReviewStatusJson = {{
+    {&kSubjectRulesReviewStatusFields[0], kSubjectRulesReviewStatusFields[0].offset, ""},
+    {&kSubjectRulesReviewStatusFields[1], kSubjectRulesReviewStatusFields[1].offset, ""},
+    {&kSubjectRulesReviewStatusFields[2], kSubjectRulesReviewStatusFields[2].offset, ""},
+    {&kSubjectRulesReviewStatusFields[3], kSubjectRulesReviewStatusFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kSubjectRulesReviewStatusSlots = {2, 1, 0, 3};
+constexpr std::array<std::uint8_t, 5> kSubjectRulesReviewStatusNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kSubjectRulesReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectRulesReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SubjectRulesReviewStatus), .alignment = alignof(SubjectRulesReviewStatus), .fields = kSubjectRulesReviewStatusFields, .json_fields = kSubjectRulesReviewStatusJson, .slots = kSubjectRulesReviewStatusSlots.data(), .hash_multiplier = 169801152120619551U, .hash_shift = 62, .by_number = kSubjectRulesReviewStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kResourceRuleJson = {{
+    {&kResourceRuleFields[0], kResourceRuleFields[0].offset, ""},
+    {&kResourceRuleFields[1], kResourceRuleFields[1].offset, ""},
+    {&kResourceRuleFields[2], kResourceRuleFields[2].offset, ""},
+    {&kResourceRuleFields[3], kResourceRuleFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceRuleSlots = {2, 0, 3, 1};
+constexpr std::array<std::uint8_t, 5> kResourceRuleNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceRule", .doc = "", .is_kind = false, .size = sizeof(ResourceRule), .alignment = alignof(ResourceRule), .fields = kResourceRuleFields, .json_fields = kResourceRuleJson, .slots = kResourceRuleSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kResourceRuleNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNonResourceRuleJson = {{
+    {&kNonResourceRuleFields[0], kNonResourceRuleFields[0].offset, ""},
+    {&kNonResourceRuleFields[1], kNonResourceRuleFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNonResourceRuleSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kNonResourceRuleNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNonResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceRule", .doc = "", .is_kind = false, .size = sizeof(NonResourceRule), .alignment = alignof(NonResourceRule), .fields = kNonResourceRuleFields, .json_fields = kNonResourceRuleJson, .slots = kNonResourceRuleSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kNonResourceRuleNumbers};
 
 }  // namespace allot::api::authorization

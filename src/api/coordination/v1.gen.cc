@@ -16,7 +16,6 @@ constexpr std::array<schema::FieldDesc, 4> kLeaseFields = {{
     {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Lease, spec), .message = &kLeaseSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLeaseDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "Lease", .doc = "", .is_kind = true, .size = sizeof(Lease), .alignment = alignof(Lease), .fields = kLeaseFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kLeaseSpecFields = {{
@@ -25,11 +24,10 @@ constexpr std::array<schema::FieldDesc, 7> kLeaseSpecFields = {{
     {.name = "acquireTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LeaseSpec, acquire_time)},
     {.name = "renewTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(LeaseSpec, renew_time)},
     {.name = "leaseTransitions", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(LeaseSpec, lease_transitions)},
-    {.name = "strategy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(LeaseSpec, strategy), .gates = kTexts<Literal("CoordinatedLeaderElection")>},
+    {.name = "strategy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(LeaseSpec, strategy), .named = "v1.CoordinatedLeaseStrategy", .gates = kTexts<Literal("CoordinatedLeaderElection")>},
     {.name = "preferredHolder", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(LeaseSpec, preferred_holder), .gates = kTexts<Literal("CoordinatedLeaderElection")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLeaseSpecDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseSpec", .doc = "", .is_kind = false, .size = sizeof(LeaseSpec), .alignment = alignof(LeaseSpec), .fields = kLeaseSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kLeaseListFields = {{
@@ -39,6 +37,44 @@ constexpr std::array<schema::FieldDesc, 4> kLeaseListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LeaseList, items), .message = &kLeaseDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLeaseListDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseList", .doc = "", .is_kind = true, .size = sizeof(LeaseList), .alignment = alignof(LeaseList), .fields = kLeaseListFields};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kLeaseJson = {{
+    {&kLeaseFields[0], kLeaseFields[0].offset, "TypeMeta"},
+    {&kLeaseFields[1], kLeaseFields[1].offset, "TypeMeta"},
+    {&kLeaseFields[2], kLeaseFields[2].offset, ""},
+    {&kLeaseFields[3], kLeaseFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kLeaseSlots = {0, 2, 3, 1};
+constexpr std::array<std::uint8_t, 3> kLeaseNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kLeaseDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "Lease", .doc = "", .is_kind = true, .size = sizeof(Lease), .alignment = alignof(Lease), .fields = kLeaseFields, .json_fields = kLeaseJson, .slots = kLeaseSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kLeaseNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 7> kLeaseSpecJson = {{
+    {&kLeaseSpecFields[0], kLeaseSpecFields[0].offset, ""},
+    {&kLeaseSpecFields[1], kLeaseSpecFields[1].offset, ""},
+    {&kLeaseSpecFields[2], kLeaseSpecFields[2].offset, ""},
+    {&kLeaseSpecFields[3], kLeaseSpecFields[3].offset, ""},
+    {&kLeaseSpecFields[4], kLeaseSpecFields[4].offset, ""},
+    {&kLeaseSpecFields[5], kLeaseSpecFields[5].offset, ""},
+    {&kLeaseSpecFields[6], kLeaseSpecFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kLeaseSpecSlots = {4, 0, 255, 5, 3, 1, 6, 2};
+constexpr std::array<std::uint8_t, 8> kLeaseSpecNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
+}  // namespace
+constexpr schema::TypeDesc kLeaseSpecDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseSpec", .doc = "", .is_kind = false, .size = sizeof(LeaseSpec), .alignment = alignof(LeaseSpec), .fields = kLeaseSpecFields, .json_fields = kLeaseSpecJson, .slots = kLeaseSpecSlots.data(), .hash_multiplier = 15648401917918370109U, .hash_shift = 61, .by_number = kLeaseSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kLeaseListJson = {{
+    {&kLeaseListFields[0], kLeaseListFields[0].offset, "TypeMeta"},
+    {&kLeaseListFields[1], kLeaseListFields[1].offset, "TypeMeta"},
+    {&kLeaseListFields[2], kLeaseListFields[2].offset, ""},
+    {&kLeaseListFields[3], kLeaseListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kLeaseListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kLeaseListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kLeaseListDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseList", .doc = "", .is_kind = true, .size = sizeof(LeaseList), .alignment = alignof(LeaseList), .fields = kLeaseListFields, .json_fields = kLeaseListJson, .slots = kLeaseListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kLeaseListNumbers};
 
 }  // namespace allot::api::coordination

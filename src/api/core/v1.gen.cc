@@ -14,7 +14,6 @@ constexpr std::array<schema::FieldDesc, 2> kVolumeFields = {{
     {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 2, .offset = offsetof(Volume, volume_source), .message = &kVolumeSourceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeDesc = {.group = "", .version = "v1", .name = "Volume", .doc = "", .is_kind = false, .size = sizeof(Volume), .alignment = alignof(Volume), .fields = kVolumeFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 30> kVolumeSourceFields = {{
@@ -50,7 +49,6 @@ constexpr std::array<schema::FieldDesc, 30> kVolumeSourceFields = {{
     {.name = "image", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 30, .offset = offsetof(VolumeSource, image), .message = &kImageVolumeSourceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeSourceDesc = {.group = "", .version = "v1", .name = "VolumeSource", .doc = "", .is_kind = false, .size = sizeof(VolumeSource), .alignment = alignof(VolumeSource), .fields = kVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPersistentVolumeClaimVolumeSourceFields = {{
@@ -58,22 +56,20 @@ constexpr std::array<schema::FieldDesc, 2> kPersistentVolumeClaimVolumeSourceFie
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPersistentVolumeClaimVolumeSourceDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimVolumeSource), .alignment = alignof(PersistentVolumeClaimVolumeSource), .fields = kPersistentVolumeClaimVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 9> kPersistentVolumeClaimSpecFields = {{
-    {.name = "accessModes", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimSpec, access_modes), .enum_values = kTexts<Literal("ReadOnlyMany"), Literal("ReadWriteMany"), Literal("ReadWriteOnce"), Literal("ReadWriteOncePod")>},
+    {.name = "accessModes", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimSpec, access_modes), .named = "v1.PersistentVolumeAccessMode", .enum_values = kTexts<Literal("ReadOnlyMany"), Literal("ReadWriteMany"), Literal("ReadWriteOnce"), Literal("ReadWriteOncePod")>},
     {.name = "selector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PersistentVolumeClaimSpec, selector), .message = &meta::kLabelSelectorDesc},
     {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimSpec, resources), .message = &kVolumeResourceRequirementsDesc},
     {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PersistentVolumeClaimSpec, volume_name)},
     {.name = "storageClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PersistentVolumeClaimSpec, storage_class_name)},
-    {.name = "volumeMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PersistentVolumeClaimSpec, volume_mode), .enum_values = kTexts<Literal("Block"), Literal("Filesystem")>},
+    {.name = "volumeMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PersistentVolumeClaimSpec, volume_mode), .named = "v1.PersistentVolumeMode", .enum_values = kTexts<Literal("Block"), Literal("Filesystem")>},
     {.name = "dataSource", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PersistentVolumeClaimSpec, data_source), .message = &kTypedLocalObjectReferenceDesc},
     {.name = "dataSourceRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PersistentVolumeClaimSpec, data_source_ref), .message = &kTypedObjectReferenceDesc},
     {.name = "volumeAttributesClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PersistentVolumeClaimSpec, volume_attributes_class_name), .gates = kTexts<Literal("VolumeAttributesClass")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPersistentVolumeClaimSpecDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimSpec", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimSpec), .alignment = alignof(PersistentVolumeClaimSpec), .fields = kPersistentVolumeClaimSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTypedObjectReferenceFields = {{
@@ -83,16 +79,14 @@ constexpr std::array<schema::FieldDesc, 4> kTypedObjectReferenceFields = {{
     {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TypedObjectReference, namespace_), .gates = kTexts<Literal("CrossNamespaceVolumeDataSource")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTypedObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedObjectReference", .doc = "", .is_kind = false, .size = sizeof(TypedObjectReference), .alignment = alignof(TypedObjectReference), .fields = kTypedObjectReferenceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kVolumeHealthConditionFields = {{
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeHealthCondition, status), .enum_values = kTexts<Literal("DataLoss"), Literal("Degraded"), Literal("Inaccessible")>},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeHealthCondition, status), .named = "v1.VolumeHealthStatusType", .enum_values = kTexts<Literal("DataLoss"), Literal("Degraded"), Literal("Inaccessible")>},
     {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeHealthCondition, reason)},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeHealthCondition, message)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeHealthConditionDesc = {.group = "", .version = "v1", .name = "VolumeHealthCondition", .doc = "", .is_kind = false, .size = sizeof(VolumeHealthCondition), .alignment = alignof(VolumeHealthCondition), .fields = kVolumeHealthConditionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPodVolumeHealthFields = {{
@@ -101,24 +95,21 @@ constexpr std::array<schema::FieldDesc, 3> kPodVolumeHealthFields = {{
     {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(PodVolumeHealth, last_transition_time)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodVolumeHealthDesc = {.group = "", .version = "v1", .name = "PodVolumeHealth", .doc = "", .is_kind = false, .size = sizeof(PodVolumeHealth), .alignment = alignof(PodVolumeHealth), .fields = kPodVolumeHealthFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kHostPathVolumeSourceFields = {{
     {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostPathVolumeSource, path)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(HostPathVolumeSource, type), .enum_values = kTexts<Literal(""), Literal("BlockDevice"), Literal("CharDevice"), Literal("Directory"), Literal("DirectoryOrCreate"), Literal("File"), Literal("FileOrCreate"), Literal("Socket")>},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(HostPathVolumeSource, type), .named = "v1.HostPathType", .enum_values = kTexts<Literal(""), Literal("BlockDevice"), Literal("CharDevice"), Literal("Directory"), Literal("DirectoryOrCreate"), Literal("File"), Literal("FileOrCreate"), Literal("Socket")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kHostPathVolumeSourceDesc = {.group = "", .version = "v1", .name = "HostPathVolumeSource", .doc = "", .is_kind = false, .size = sizeof(HostPathVolumeSource), .alignment = alignof(HostPathVolumeSource), .fields = kHostPathVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kEmptyDirVolumeSourceFields = {{
-    {.name = "medium", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EmptyDirVolumeSource, medium)},
+    {.name = "medium", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EmptyDirVolumeSource, medium), .named = "v1.StorageMedium"},
     {.name = "sizeLimit", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EmptyDirVolumeSource, size_limit)},
     {.name = "mode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EmptyDirVolumeSource, mode), .gates = kTexts<Literal("EmptyDirVolumeMode")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEmptyDirVolumeSourceDesc = {.group = "", .version = "v1", .name = "EmptyDirVolumeSource", .doc = "", .is_kind = false, .size = sizeof(EmptyDirVolumeSource), .alignment = alignof(EmptyDirVolumeSource), .fields = kEmptyDirVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGlusterfsVolumeSourceFields = {{
@@ -127,7 +118,6 @@ constexpr std::array<schema::FieldDesc, 3> kGlusterfsVolumeSourceFields = {{
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GlusterfsVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kGlusterfsVolumeSourceDesc = {.group = "", .version = "v1", .name = "GlusterfsVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GlusterfsVolumeSource), .alignment = alignof(GlusterfsVolumeSource), .fields = kGlusterfsVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kRBDVolumeSourceFields = {{
@@ -141,7 +131,6 @@ constexpr std::array<schema::FieldDesc, 8> kRBDVolumeSourceFields = {{
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(RBDVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kRBDVolumeSourceDesc = {.group = "", .version = "v1", .name = "RBDVolumeSource", .doc = "", .is_kind = false, .size = sizeof(RBDVolumeSource), .alignment = alignof(RBDVolumeSource), .fields = kRBDVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kCinderVolumeSourceFields = {{
@@ -151,7 +140,6 @@ constexpr std::array<schema::FieldDesc, 4> kCinderVolumeSourceFields = {{
     {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CinderVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCinderVolumeSourceDesc = {.group = "", .version = "v1", .name = "CinderVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CinderVolumeSource), .alignment = alignof(CinderVolumeSource), .fields = kCinderVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kCephFSVolumeSourceFields = {{
@@ -163,7 +151,6 @@ constexpr std::array<schema::FieldDesc, 6> kCephFSVolumeSourceFields = {{
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(CephFSVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCephFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "CephFSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CephFSVolumeSource), .alignment = alignof(CephFSVolumeSource), .fields = kCephFSVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kFlockerVolumeSourceFields = {{
@@ -171,7 +158,6 @@ constexpr std::array<schema::FieldDesc, 2> kFlockerVolumeSourceFields = {{
     {.name = "datasetUUID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FlockerVolumeSource, dataset_uuid)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kFlockerVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlockerVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FlockerVolumeSource), .alignment = alignof(FlockerVolumeSource), .fields = kFlockerVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kGCEPersistentDiskVolumeSourceFields = {{
@@ -181,7 +167,6 @@ constexpr std::array<schema::FieldDesc, 4> kGCEPersistentDiskVolumeSourceFields 
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(GCEPersistentDiskVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kGCEPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "GCEPersistentDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GCEPersistentDiskVolumeSource), .alignment = alignof(GCEPersistentDiskVolumeSource), .fields = kGCEPersistentDiskVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kQuobyteVolumeSourceFields = {{
@@ -193,7 +178,6 @@ constexpr std::array<schema::FieldDesc, 6> kQuobyteVolumeSourceFields = {{
     {.name = "tenant", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(QuobyteVolumeSource, tenant)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kQuobyteVolumeSourceDesc = {.group = "", .version = "v1", .name = "QuobyteVolumeSource", .doc = "", .is_kind = false, .size = sizeof(QuobyteVolumeSource), .alignment = alignof(QuobyteVolumeSource), .fields = kQuobyteVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kFlexVolumeSourceFields = {{
@@ -204,7 +188,6 @@ constexpr std::array<schema::FieldDesc, 5> kFlexVolumeSourceFields = {{
     {.name = "options", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(FlexVolumeSource, options)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kFlexVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlexVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FlexVolumeSource), .alignment = alignof(FlexVolumeSource), .fields = kFlexVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kAWSElasticBlockStoreVolumeSourceFields = {{
@@ -214,7 +197,6 @@ constexpr std::array<schema::FieldDesc, 4> kAWSElasticBlockStoreVolumeSourceFiel
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(AWSElasticBlockStoreVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAWSElasticBlockStoreVolumeSourceDesc = {.group = "", .version = "v1", .name = "AWSElasticBlockStoreVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AWSElasticBlockStoreVolumeSource), .alignment = alignof(AWSElasticBlockStoreVolumeSource), .fields = kAWSElasticBlockStoreVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGitRepoVolumeSourceFields = {{
@@ -223,7 +205,6 @@ constexpr std::array<schema::FieldDesc, 3> kGitRepoVolumeSourceFields = {{
     {.name = "directory", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GitRepoVolumeSource, directory)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kGitRepoVolumeSourceDesc = {.group = "", .version = "v1", .name = "GitRepoVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GitRepoVolumeSource), .alignment = alignof(GitRepoVolumeSource), .fields = kGitRepoVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kSecretVolumeSourceFields = {{
@@ -234,7 +215,6 @@ constexpr std::array<schema::FieldDesc, 5> kSecretVolumeSourceFields = {{
     {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SecretVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSecretVolumeSourceDesc = {.group = "", .version = "v1", .name = "SecretVolumeSource", .doc = "", .is_kind = false, .size = sizeof(SecretVolumeSource), .alignment = alignof(SecretVolumeSource), .fields = kSecretVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kSecretProjectionFields = {{
@@ -243,7 +223,6 @@ constexpr std::array<schema::FieldDesc, 3> kSecretProjectionFields = {{
     {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SecretProjection, optional)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSecretProjectionDesc = {.group = "", .version = "v1", .name = "SecretProjection", .doc = "", .is_kind = false, .size = sizeof(SecretProjection), .alignment = alignof(SecretProjection), .fields = kSecretProjectionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNFSVolumeSourceFields = {{
@@ -252,7 +231,6 @@ constexpr std::array<schema::FieldDesc, 3> kNFSVolumeSourceFields = {{
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NFSVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "NFSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(NFSVolumeSource), .alignment = alignof(NFSVolumeSource), .fields = kNFSVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 11> kISCSIVolumeSourceFields = {{
@@ -269,7 +247,6 @@ constexpr std::array<schema::FieldDesc, 11> kISCSIVolumeSourceFields = {{
     {.name = "initiatorName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ISCSIVolumeSource, initiator_name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kISCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "ISCSIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ISCSIVolumeSource), .alignment = alignof(ISCSIVolumeSource), .fields = kISCSIVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kFCVolumeSourceFields = {{
@@ -280,7 +257,6 @@ constexpr std::array<schema::FieldDesc, 5> kFCVolumeSourceFields = {{
     {.name = "wwids", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(FCVolumeSource, wwids)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kFCVolumeSourceDesc = {.group = "", .version = "v1", .name = "FCVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FCVolumeSource), .alignment = alignof(FCVolumeSource), .fields = kFCVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAzureFileVolumeSourceFields = {{
@@ -289,7 +265,6 @@ constexpr std::array<schema::FieldDesc, 3> kAzureFileVolumeSourceFields = {{
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureFileVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAzureFileVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureFileVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AzureFileVolumeSource), .alignment = alignof(AzureFileVolumeSource), .fields = kAzureFileVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kVsphereVirtualDiskVolumeSourceFields = {{
@@ -299,7 +274,6 @@ constexpr std::array<schema::FieldDesc, 4> kVsphereVirtualDiskVolumeSourceFields
     {.name = "storagePolicyID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VsphereVirtualDiskVolumeSource, storage_policy_id)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVsphereVirtualDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "VsphereVirtualDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(VsphereVirtualDiskVolumeSource), .alignment = alignof(VsphereVirtualDiskVolumeSource), .fields = kVsphereVirtualDiskVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPhotonPersistentDiskVolumeSourceFields = {{
@@ -307,19 +281,17 @@ constexpr std::array<schema::FieldDesc, 2> kPhotonPersistentDiskVolumeSourceFiel
     {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PhotonPersistentDiskVolumeSource, fs_type)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPhotonPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "PhotonPersistentDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PhotonPersistentDiskVolumeSource), .alignment = alignof(PhotonPersistentDiskVolumeSource), .fields = kPhotonPersistentDiskVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kAzureDiskVolumeSourceFields = {{
     {.name = "diskName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AzureDiskVolumeSource, disk_name)},
     {.name = "diskURI", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AzureDiskVolumeSource, disk_uri)},
-    {.name = "cachingMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureDiskVolumeSource, caching_mode), .default_value = "\"ref:ref(AzureDataDiskCachingReadWrite\"", .enum_values = kTexts<Literal("None"), Literal("ReadOnly"), Literal("ReadWrite")>},
+    {.name = "cachingMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureDiskVolumeSource, caching_mode), .named = "v1.AzureDataDiskCachingMode", .default_value = "\"ref:ref(AzureDataDiskCachingReadWrite\"", .enum_values = kTexts<Literal("None"), Literal("ReadOnly"), Literal("ReadWrite")>},
     {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(AzureDiskVolumeSource, fs_type), .default_value = "\"ext4\""},
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AzureDiskVolumeSource, read_only), .default_value = "false"},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AzureDiskVolumeSource, kind), .default_value = "\"ref:ref(AzureSharedBlobDisk\"", .enum_values = kTexts<Literal("Dedicated"), Literal("Managed"), Literal("Shared")>},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AzureDiskVolumeSource, kind), .named = "v1.AzureDataDiskKind", .default_value = "\"ref:ref(AzureSharedBlobDisk\"", .enum_values = kTexts<Literal("Dedicated"), Literal("Managed"), Literal("Shared")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAzureDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AzureDiskVolumeSource), .alignment = alignof(AzureDiskVolumeSource), .fields = kAzureDiskVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPortworxVolumeSourceFields = {{
@@ -328,7 +300,6 @@ constexpr std::array<schema::FieldDesc, 3> kPortworxVolumeSourceFields = {{
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PortworxVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPortworxVolumeSourceDesc = {.group = "", .version = "v1", .name = "PortworxVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PortworxVolumeSource), .alignment = alignof(PortworxVolumeSource), .fields = kPortworxVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 10> kScaleIOVolumeSourceFields = {{
@@ -344,7 +315,6 @@ constexpr std::array<schema::FieldDesc, 10> kScaleIOVolumeSourceFields = {{
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ScaleIOVolumeSource, read_only)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kScaleIOVolumeSourceDesc = {.group = "", .version = "v1", .name = "ScaleIOVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ScaleIOVolumeSource), .alignment = alignof(ScaleIOVolumeSource), .fields = kScaleIOVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kStorageOSVolumeSourceFields = {{
@@ -355,7 +325,6 @@ constexpr std::array<schema::FieldDesc, 5> kStorageOSVolumeSourceFields = {{
     {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(StorageOSVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kStorageOSVolumeSourceDesc = {.group = "", .version = "v1", .name = "StorageOSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(StorageOSVolumeSource), .alignment = alignof(StorageOSVolumeSource), .fields = kStorageOSVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kConfigMapVolumeSourceFields = {{
@@ -366,7 +335,6 @@ constexpr std::array<schema::FieldDesc, 5> kConfigMapVolumeSourceFields = {{
     {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ConfigMapVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapVolumeSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapVolumeSource), .alignment = alignof(ConfigMapVolumeSource), .fields = kConfigMapVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kConfigMapProjectionFields = {{
@@ -375,7 +343,6 @@ constexpr std::array<schema::FieldDesc, 3> kConfigMapProjectionFields = {{
     {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapProjection, optional)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapProjectionDesc = {.group = "", .version = "v1", .name = "ConfigMapProjection", .doc = "", .is_kind = false, .size = sizeof(ConfigMapProjection), .alignment = alignof(ConfigMapProjection), .fields = kConfigMapProjectionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kServiceAccountTokenProjectionFields = {{
@@ -385,7 +352,6 @@ constexpr std::array<schema::FieldDesc, 4> kServiceAccountTokenProjectionFields 
     {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ServiceAccountTokenProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kServiceAccountTokenProjectionDesc = {.group = "", .version = "v1", .name = "ServiceAccountTokenProjection", .doc = "", .is_kind = false, .size = sizeof(ServiceAccountTokenProjection), .alignment = alignof(ServiceAccountTokenProjection), .fields = kServiceAccountTokenProjectionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kClusterTrustBundleProjectionFields = {{
@@ -397,7 +363,6 @@ constexpr std::array<schema::FieldDesc, 6> kClusterTrustBundleProjectionFields =
     {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ClusterTrustBundleProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kClusterTrustBundleProjectionDesc = {.group = "", .version = "v1", .name = "ClusterTrustBundleProjection", .doc = "", .is_kind = false, .size = sizeof(ClusterTrustBundleProjection), .alignment = alignof(ClusterTrustBundleProjection), .fields = kClusterTrustBundleProjectionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kPodCertificateProjectionFields = {{
@@ -411,7 +376,6 @@ constexpr std::array<schema::FieldDesc, 8> kPodCertificateProjectionFields = {{
     {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodCertificateProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodCertificateProjectionDesc = {.group = "", .version = "v1", .name = "PodCertificateProjection", .doc = "", .is_kind = false, .size = sizeof(PodCertificateProjection), .alignment = alignof(PodCertificateProjection), .fields = kPodCertificateProjectionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kProjectedVolumeSourceFields = {{
@@ -420,7 +384,6 @@ constexpr std::array<schema::FieldDesc, 3> kProjectedVolumeSourceFields = {{
     {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ProjectedVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kProjectedVolumeSourceDesc = {.group = "", .version = "v1", .name = "ProjectedVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ProjectedVolumeSource), .alignment = alignof(ProjectedVolumeSource), .fields = kProjectedVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kVolumeProjectionFields = {{
@@ -432,7 +395,6 @@ constexpr std::array<schema::FieldDesc, 6> kVolumeProjectionFields = {{
     {.name = "podCertificate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeProjection, pod_certificate), .message = &kPodCertificateProjectionDesc, .gates = kTexts<Literal("PodCertificateProjection")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeProjectionDesc = {.group = "", .version = "v1", .name = "VolumeProjection", .doc = "", .is_kind = false, .size = sizeof(VolumeProjection), .alignment = alignof(VolumeProjection), .fields = kVolumeProjectionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kKeyToPathFields = {{
@@ -442,7 +404,6 @@ constexpr std::array<schema::FieldDesc, 4> kKeyToPathFields = {{
     {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(KeyToPath, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kKeyToPathDesc = {.group = "", .version = "v1", .name = "KeyToPath", .doc = "", .is_kind = false, .size = sizeof(KeyToPath), .alignment = alignof(KeyToPath), .fields = kKeyToPathFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kCSIVolumeSourceFields = {{
@@ -453,14 +414,12 @@ constexpr std::array<schema::FieldDesc, 5> kCSIVolumeSourceFields = {{
     {.name = "nodePublishSecretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(CSIVolumeSource, node_publish_secret_ref), .message = &kLocalObjectReferenceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "CSIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CSIVolumeSource), .alignment = alignof(CSIVolumeSource), .fields = kCSIVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kEphemeralVolumeSourceFields = {{
     {.name = "volumeClaimTemplate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EphemeralVolumeSource, volume_claim_template), .message = &kPersistentVolumeClaimTemplateDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEphemeralVolumeSourceDesc = {.group = "", .version = "v1", .name = "EphemeralVolumeSource", .doc = "", .is_kind = false, .size = sizeof(EphemeralVolumeSource), .alignment = alignof(EphemeralVolumeSource), .fields = kEphemeralVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPersistentVolumeClaimTemplateFields = {{
@@ -468,32 +427,29 @@ constexpr std::array<schema::FieldDesc, 2> kPersistentVolumeClaimTemplateFields 
     {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimTemplate, spec), .message = &kPersistentVolumeClaimSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPersistentVolumeClaimTemplateDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimTemplate", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimTemplate), .alignment = alignof(PersistentVolumeClaimTemplate), .fields = kPersistentVolumeClaimTemplateFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kContainerPortFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerPort, name)},
     {.name = "hostPort", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerPort, host_port)},
     {.name = "containerPort", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ContainerPort, container_port)},
-    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ContainerPort, protocol), .default_value = "\"TCP\"", .enum_values = kTexts<Literal("SCTP"), Literal("TCP"), Literal("UDP")>},
+    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ContainerPort, protocol), .named = "v1.Protocol", .default_value = "\"TCP\"", .enum_values = kTexts<Literal("SCTP"), Literal("TCP"), Literal("UDP")>},
     {.name = "hostIP", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ContainerPort, host_ip)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerPortDesc = {.group = "", .version = "v1", .name = "ContainerPort", .doc = "", .is_kind = false, .size = sizeof(ContainerPort), .alignment = alignof(ContainerPort), .fields = kContainerPortFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kVolumeMountFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeMount, name)},
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeMount, read_only)},
-    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(VolumeMount, recursive_read_only)},
+    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(VolumeMount, recursive_read_only), .named = "v1.RecursiveReadOnlyMode"},
     {.name = "mountPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(VolumeMount, mount_path)},
     {.name = "subPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeMount, sub_path)},
-    {.name = "mountPropagation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeMount, mount_propagation), .enum_values = kTexts<Literal("Bidirectional"), Literal("HostToContainer"), Literal("None")>},
+    {.name = "mountPropagation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeMount, mount_propagation), .named = "v1.MountPropagationMode", .enum_values = kTexts<Literal("Bidirectional"), Literal("HostToContainer"), Literal("None")>},
     {.name = "subPathExpr", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeMount, sub_path_expr)},
     {.name = "bindMountOptions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(VolumeMount, bind_mount_options), .list_type = schema::ListType::kSet, .gates = kTexts<Literal("VolumeBindMountOptions")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeMountDesc = {.group = "", .version = "v1", .name = "VolumeMount", .doc = "", .is_kind = false, .size = sizeof(VolumeMount), .alignment = alignof(VolumeMount), .fields = kVolumeMountFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kVolumeDeviceFields = {{
@@ -501,7 +457,6 @@ constexpr std::array<schema::FieldDesc, 2> kVolumeDeviceFields = {{
     {.name = "devicePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeDevice, device_path)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeDeviceDesc = {.group = "", .version = "v1", .name = "VolumeDevice", .doc = "", .is_kind = false, .size = sizeof(VolumeDevice), .alignment = alignof(VolumeDevice), .fields = kVolumeDeviceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kEnvVarFields = {{
@@ -510,7 +465,6 @@ constexpr std::array<schema::FieldDesc, 3> kEnvVarFields = {{
     {.name = "valueFrom", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvVar, value_from), .message = &kEnvVarSourceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEnvVarDesc = {.group = "", .version = "v1", .name = "EnvVar", .doc = "", .is_kind = false, .size = sizeof(EnvVar), .alignment = alignof(EnvVar), .fields = kEnvVarFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kEnvVarSourceFields = {{
@@ -521,7 +475,6 @@ constexpr std::array<schema::FieldDesc, 5> kEnvVarSourceFields = {{
     {.name = "fileKeyRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(EnvVarSource, file_key_ref), .message = &kFileKeySelectorDesc, .gates = kTexts<Literal("EnvFiles")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEnvVarSourceDesc = {.group = "", .version = "v1", .name = "EnvVarSource", .doc = "", .is_kind = false, .size = sizeof(EnvVarSource), .alignment = alignof(EnvVarSource), .fields = kEnvVarSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kFileKeySelectorFields = {{
@@ -531,7 +484,6 @@ constexpr std::array<schema::FieldDesc, 4> kFileKeySelectorFields = {{
     {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(FileKeySelector, optional), .default_value = "false"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kFileKeySelectorDesc = {.group = "", .version = "v1", .name = "FileKeySelector", .doc = "", .is_kind = false, .size = sizeof(FileKeySelector), .alignment = alignof(FileKeySelector), .fields = kFileKeySelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kObjectFieldSelectorFields = {{
@@ -539,7 +491,6 @@ constexpr std::array<schema::FieldDesc, 2> kObjectFieldSelectorFields = {{
     {.name = "fieldPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ObjectFieldSelector, field_path)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kObjectFieldSelectorDesc = {.group = "", .version = "v1", .name = "ObjectFieldSelector", .doc = "", .is_kind = false, .size = sizeof(ObjectFieldSelector), .alignment = alignof(ObjectFieldSelector), .fields = kObjectFieldSelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceFieldSelectorFields = {{
@@ -548,7 +499,6 @@ constexpr std::array<schema::FieldDesc, 3> kResourceFieldSelectorFields = {{
     {.name = "divisor", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ResourceFieldSelector, divisor)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceFieldSelectorDesc = {.group = "", .version = "v1", .name = "ResourceFieldSelector", .doc = "", .is_kind = false, .size = sizeof(ResourceFieldSelector), .alignment = alignof(ResourceFieldSelector), .fields = kResourceFieldSelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kConfigMapKeySelectorFields = {{
@@ -557,7 +507,6 @@ constexpr std::array<schema::FieldDesc, 3> kConfigMapKeySelectorFields = {{
     {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapKeySelector, optional)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapKeySelectorDesc = {.group = "", .version = "v1", .name = "ConfigMapKeySelector", .doc = "", .is_kind = false, .size = sizeof(ConfigMapKeySelector), .alignment = alignof(ConfigMapKeySelector), .fields = kConfigMapKeySelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kSecretKeySelectorFields = {{
@@ -566,7 +515,6 @@ constexpr std::array<schema::FieldDesc, 3> kSecretKeySelectorFields = {{
     {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SecretKeySelector, optional)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSecretKeySelectorDesc = {.group = "", .version = "v1", .name = "SecretKeySelector", .doc = "", .is_kind = false, .size = sizeof(SecretKeySelector), .alignment = alignof(SecretKeySelector), .fields = kSecretKeySelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kEnvFromSourceFields = {{
@@ -575,7 +523,6 @@ constexpr std::array<schema::FieldDesc, 3> kEnvFromSourceFields = {{
     {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvFromSource, secret_ref), .message = &kSecretEnvSourceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEnvFromSourceDesc = {.group = "", .version = "v1", .name = "EnvFromSource", .doc = "", .is_kind = false, .size = sizeof(EnvFromSource), .alignment = alignof(EnvFromSource), .fields = kEnvFromSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kConfigMapEnvSourceFields = {{
@@ -583,7 +530,6 @@ constexpr std::array<schema::FieldDesc, 2> kConfigMapEnvSourceFields = {{
     {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMapEnvSource, optional)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapEnvSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapEnvSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapEnvSource), .alignment = alignof(ConfigMapEnvSource), .fields = kConfigMapEnvSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSecretEnvSourceFields = {{
@@ -591,7 +537,6 @@ constexpr std::array<schema::FieldDesc, 2> kSecretEnvSourceFields = {{
     {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecretEnvSource, optional)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSecretEnvSourceDesc = {.group = "", .version = "v1", .name = "SecretEnvSource", .doc = "", .is_kind = false, .size = sizeof(SecretEnvSource), .alignment = alignof(SecretEnvSource), .fields = kSecretEnvSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kHTTPHeaderFields = {{
@@ -599,19 +544,17 @@ constexpr std::array<schema::FieldDesc, 2> kHTTPHeaderFields = {{
     {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(HTTPHeader, value)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kHTTPHeaderDesc = {.group = "", .version = "v1", .name = "HTTPHeader", .doc = "", .is_kind = false, .size = sizeof(HTTPHeader), .alignment = alignof(HTTPHeader), .fields = kHTTPHeaderFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kHTTPGetActionFields = {{
     {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(HTTPGetAction, path)},
     {.name = "port", .kind = schema::ValueKind::kIntOrString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(HTTPGetAction, port)},
     {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(HTTPGetAction, host)},
-    {.name = "scheme", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(HTTPGetAction, scheme), .enum_values = kTexts<Literal("HTTP"), Literal("HTTPS")>},
+    {.name = "scheme", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(HTTPGetAction, scheme), .named = "v1.URIScheme", .enum_values = kTexts<Literal("HTTP"), Literal("HTTPS")>},
     {.name = "httpHeaders", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(HTTPGetAction, http_headers), .message = &kHTTPHeaderDesc},
-    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(HTTPGetAction, protocol), .enum_values = kTexts<Literal("HTTP1"), Literal("HTTP2")>, .gates = kTexts<Literal("H2CContainerProbe")>},
+    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(HTTPGetAction, protocol), .named = "v1.HTTPProtocol", .enum_values = kTexts<Literal("HTTP1"), Literal("HTTP2")>, .gates = kTexts<Literal("H2CContainerProbe")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kHTTPGetActionDesc = {.group = "", .version = "v1", .name = "HTTPGetAction", .doc = "", .is_kind = false, .size = sizeof(HTTPGetAction), .alignment = alignof(HTTPGetAction), .fields = kHTTPGetActionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kTCPSocketActionFields = {{
@@ -619,30 +562,26 @@ constexpr std::array<schema::FieldDesc, 2> kTCPSocketActionFields = {{
     {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TCPSocketAction, host)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTCPSocketActionDesc = {.group = "", .version = "v1", .name = "TCPSocketAction", .doc = "", .is_kind = false, .size = sizeof(TCPSocketAction), .alignment = alignof(TCPSocketAction), .fields = kTCPSocketActionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGRPCActionFields = {{
     {.name = "port", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GRPCAction, port)},
     {.name = "service", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 2, .offset = offsetof(GRPCAction, service), .default_value = "\"\""},
-    {.name = "mode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GRPCAction, mode), .enum_values = kTexts<Literal("Plaintext"), Literal("TLS")>, .gates = kTexts<Literal("GRPCContainerProbeTLS")>},
+    {.name = "mode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GRPCAction, mode), .named = "v1.GRPCProbeMode", .enum_values = kTexts<Literal("Plaintext"), Literal("TLS")>, .gates = kTexts<Literal("GRPCContainerProbeTLS")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kGRPCActionDesc = {.group = "", .version = "v1", .name = "GRPCAction", .doc = "", .is_kind = false, .size = sizeof(GRPCAction), .alignment = alignof(GRPCAction), .fields = kGRPCActionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kExecActionFields = {{
     {.name = "command", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ExecAction, command)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kExecActionDesc = {.group = "", .version = "v1", .name = "ExecAction", .doc = "", .is_kind = false, .size = sizeof(ExecAction), .alignment = alignof(ExecAction), .fields = kExecActionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kSleepActionFields = {{
     {.name = "seconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SleepAction, seconds)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSleepActionDesc = {.group = "", .version = "v1", .name = "SleepAction", .doc = "", .is_kind = false, .size = sizeof(SleepAction), .alignment = alignof(SleepAction), .fields = kSleepActionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kProbeFields = {{
@@ -655,23 +594,20 @@ constexpr std::array<schema::FieldDesc, 7> kProbeFields = {{
     {.name = "terminationGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Probe, termination_grace_period_seconds)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kProbeDesc = {.group = "", .version = "v1", .name = "Probe", .doc = "", .is_kind = false, .size = sizeof(Probe), .alignment = alignof(Probe), .fields = kProbeFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerResizePolicyFields = {{
-    {.name = "resourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerResizePolicy, resource_name)},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ContainerResizePolicy, restart_policy)},
+    {.name = "resourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerResizePolicy, resource_name), .named = "v1.ResourceName"},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ContainerResizePolicy, restart_policy), .named = "v1.ResourceResizeRestartPolicy"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerResizePolicyDesc = {.group = "", .version = "v1", .name = "ContainerResizePolicy", .doc = "", .is_kind = false, .size = sizeof(ContainerResizePolicy), .alignment = alignof(ContainerResizePolicy), .fields = kContainerResizePolicyFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kCapabilitiesFields = {{
-    {.name = "add", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Capabilities, add)},
-    {.name = "drop", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Capabilities, drop)},
+    {.name = "add", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Capabilities, add), .named = "v1.Capability"},
+    {.name = "drop", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Capabilities, drop), .named = "v1.Capability"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCapabilitiesDesc = {.group = "", .version = "v1", .name = "Capabilities", .doc = "", .is_kind = false, .size = sizeof(Capabilities), .alignment = alignof(Capabilities), .fields = kCapabilitiesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceRequirementsFields = {{
@@ -680,7 +616,6 @@ constexpr std::array<schema::FieldDesc, 3> kResourceRequirementsFields = {{
     {.name = "claims", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceRequirements, claims), .message = &kResourceClaimDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .gates = kTexts<Literal("DynamicResourceAllocation")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceRequirementsDesc = {.group = "", .version = "v1", .name = "ResourceRequirements", .doc = "", .is_kind = false, .size = sizeof(ResourceRequirements), .alignment = alignof(ResourceRequirements), .fields = kResourceRequirementsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kVolumeResourceRequirementsFields = {{
@@ -688,7 +623,6 @@ constexpr std::array<schema::FieldDesc, 2> kVolumeResourceRequirementsFields = {
     {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeResourceRequirements, requests)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeResourceRequirementsDesc = {.group = "", .version = "v1", .name = "VolumeResourceRequirements", .doc = "", .is_kind = false, .size = sizeof(VolumeResourceRequirements), .alignment = alignof(VolumeResourceRequirements), .fields = kVolumeResourceRequirementsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kResourceClaimFields = {{
@@ -696,7 +630,6 @@ constexpr std::array<schema::FieldDesc, 2> kResourceClaimFields = {{
     {.name = "request", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceClaim, request)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimDesc = {.group = "", .version = "v1", .name = "ResourceClaim", .doc = "", .is_kind = false, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 25> kContainerFields = {{
@@ -710,7 +643,7 @@ constexpr std::array<schema::FieldDesc, 25> kContainerFields = {{
     {.name = "env", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Container, env), .message = &kEnvVarDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
     {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(Container, resources), .message = &kResourceRequirementsDesc},
     {.name = "resizePolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(Container, resize_policy), .message = &kContainerResizePolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(Container, restart_policy)},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(Container, restart_policy), .named = "v1.ContainerRestartPolicy"},
     {.name = "restartPolicyRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(Container, restart_policy_rules), .message = &kContainerRestartRuleDesc, .gates = kTexts<Literal("ContainerRestartRules")>},
     {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Container, volume_mounts), .message = &kVolumeMountDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath"},
     {.name = "volumeDevices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(Container, volume_devices), .message = &kVolumeDeviceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("devicePath")>, .patch_strategy = "merge", .patch_merge_key = "devicePath"},
@@ -719,15 +652,14 @@ constexpr std::array<schema::FieldDesc, 25> kContainerFields = {{
     {.name = "startupProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(Container, startup_probe), .message = &kProbeDesc},
     {.name = "lifecycle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(Container, lifecycle), .message = &kLifecycleDesc},
     {.name = "terminationMessagePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(Container, termination_message_path)},
-    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(Container, termination_message_policy), .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>},
-    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(Container, image_pull_policy), .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
+    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(Container, termination_message_policy), .named = "v1.TerminationMessagePolicy", .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>},
+    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(Container, image_pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
     {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(Container, security_context), .message = &kSecurityContextDesc},
     {.name = "stdin", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(Container, stdin)},
     {.name = "stdinOnce", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(Container, stdin_once)},
     {.name = "tty", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(Container, tty)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerDesc = {.group = "", .version = "v1", .name = "Container", .doc = "", .is_kind = false, .size = sizeof(Container), .alignment = alignof(Container), .fields = kContainerFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kProbeHandlerFields = {{
@@ -737,7 +669,6 @@ constexpr std::array<schema::FieldDesc, 4> kProbeHandlerFields = {{
     {.name = "grpc", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ProbeHandler, grpc), .message = &kGRPCActionDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kProbeHandlerDesc = {.group = "", .version = "v1", .name = "ProbeHandler", .doc = "", .is_kind = false, .size = sizeof(ProbeHandler), .alignment = alignof(ProbeHandler), .fields = kProbeHandlerFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kLifecycleHandlerFields = {{
@@ -747,16 +678,14 @@ constexpr std::array<schema::FieldDesc, 4> kLifecycleHandlerFields = {{
     {.name = "sleep", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(LifecycleHandler, sleep), .message = &kSleepActionDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLifecycleHandlerDesc = {.group = "", .version = "v1", .name = "LifecycleHandler", .doc = "", .is_kind = false, .size = sizeof(LifecycleHandler), .alignment = alignof(LifecycleHandler), .fields = kLifecycleHandlerFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kLifecycleFields = {{
     {.name = "postStart", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Lifecycle, post_start), .message = &kLifecycleHandlerDesc},
     {.name = "preStop", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Lifecycle, pre_stop), .message = &kLifecycleHandlerDesc},
-    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Lifecycle, stop_signal), .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>},
+    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Lifecycle, stop_signal), .named = "v1.Signal", .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLifecycleDesc = {.group = "", .version = "v1", .name = "Lifecycle", .doc = "", .is_kind = false, .size = sizeof(Lifecycle), .alignment = alignof(Lifecycle), .fields = kLifecycleFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerStateWaitingFields = {{
@@ -764,14 +693,12 @@ constexpr std::array<schema::FieldDesc, 2> kContainerStateWaitingFields = {{
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerStateWaiting, message)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateWaitingDesc = {.group = "", .version = "v1", .name = "ContainerStateWaiting", .doc = "", .is_kind = false, .size = sizeof(ContainerStateWaiting), .alignment = alignof(ContainerStateWaiting), .fields = kContainerStateWaitingFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kContainerStateRunningFields = {{
     {.name = "startedAt", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ContainerStateRunning, started_at)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateRunningDesc = {.group = "", .version = "v1", .name = "ContainerStateRunning", .doc = "", .is_kind = false, .size = sizeof(ContainerStateRunning), .alignment = alignof(ContainerStateRunning), .fields = kContainerStateRunningFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kContainerStateTerminatedFields = {{
@@ -784,7 +711,6 @@ constexpr std::array<schema::FieldDesc, 7> kContainerStateTerminatedFields = {{
     {.name = "containerID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ContainerStateTerminated, container_id)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateTerminatedDesc = {.group = "", .version = "v1", .name = "ContainerStateTerminated", .doc = "", .is_kind = false, .size = sizeof(ContainerStateTerminated), .alignment = alignof(ContainerStateTerminated), .fields = kContainerStateTerminatedFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kContainerStateFields = {{
@@ -793,7 +719,6 @@ constexpr std::array<schema::FieldDesc, 3> kContainerStateFields = {{
     {.name = "terminated", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ContainerState, terminated), .message = &kContainerStateTerminatedDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateDesc = {.group = "", .version = "v1", .name = "ContainerState", .doc = "", .is_kind = false, .size = sizeof(ContainerState), .alignment = alignof(ContainerState), .fields = kContainerStateFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 15> kContainerStatusFields = {{
@@ -811,34 +736,30 @@ constexpr std::array<schema::FieldDesc, 15> kContainerStatusFields = {{
     {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ContainerStatus, volume_mounts), .message = &kVolumeMountStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath"},
     {.name = "user", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(ContainerStatus, user), .message = &kContainerUserDesc, .gates = kTexts<Literal("SupplementalGroupsPolicy")>},
     {.name = "allocatedResourcesStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(ContainerStatus, allocated_resources_status), .message = &kResourceStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .gates = kTexts<Literal("ResourceHealthStatus")>},
-    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(ContainerStatus, stop_signal), .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>, .gates = kTexts<Literal("ContainerStopSignals")>},
+    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(ContainerStatus, stop_signal), .named = "v1.Signal", .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>, .gates = kTexts<Literal("ContainerStopSignals")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerStatusDesc = {.group = "", .version = "v1", .name = "ContainerStatus", .doc = "", .is_kind = false, .size = sizeof(ContainerStatus), .alignment = alignof(ContainerStatus), .fields = kContainerStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kResourceStatusFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceStatus, name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceStatus, name), .named = "v1.ResourceName"},
     {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceStatus, resources), .message = &kResourceHealthDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("resourceID")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceStatusDesc = {.group = "", .version = "v1", .name = "ResourceStatus", .doc = "", .is_kind = false, .size = sizeof(ResourceStatus), .alignment = alignof(ResourceStatus), .fields = kResourceStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceHealthFields = {{
-    {.name = "resourceID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceHealth, resource_id)},
-    {.name = "health", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceHealth, health)},
+    {.name = "resourceID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceHealth, resource_id), .named = "v1.ResourceID"},
+    {.name = "health", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceHealth, health), .named = "v1.ResourceHealthStatus"},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceHealth, message), .gates = kTexts<Literal("ResourceHealthStatusMessage")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceHealthDesc = {.group = "", .version = "v1", .name = "ResourceHealth", .doc = "", .is_kind = false, .size = sizeof(ResourceHealth), .alignment = alignof(ResourceHealth), .fields = kResourceHealthFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kContainerUserFields = {{
     {.name = "linux", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerUser, linux), .message = &kLinuxContainerUserDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerUserDesc = {.group = "", .version = "v1", .name = "ContainerUser", .doc = "", .is_kind = false, .size = sizeof(ContainerUser), .alignment = alignof(ContainerUser), .fields = kContainerUserFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kLinuxContainerUserFields = {{
@@ -847,68 +768,60 @@ constexpr std::array<schema::FieldDesc, 3> kLinuxContainerUserFields = {{
     {.name = "supplementalGroups", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LinuxContainerUser, supplemental_groups)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLinuxContainerUserDesc = {.group = "", .version = "v1", .name = "LinuxContainerUser", .doc = "", .is_kind = false, .size = sizeof(LinuxContainerUser), .alignment = alignof(LinuxContainerUser), .fields = kLinuxContainerUserFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kPodConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodCondition, type)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodCondition, type), .named = "v1.PodConditionType"},
     {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodCondition, observed_generation)},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodCondition, status)},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodCondition, status), .named = "v1.ConditionStatus"},
     {.name = "lastProbeTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(PodCondition, last_probe_time)},
     {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(PodCondition, last_transition_time)},
     {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodCondition, reason)},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodCondition, message)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodConditionDesc = {.group = "", .version = "v1", .name = "PodCondition", .doc = "", .is_kind = false, .size = sizeof(PodCondition), .alignment = alignof(PodCondition), .fields = kPodConditionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kVolumeMountStatusFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeMountStatus, name)},
     {.name = "mountPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeMountStatus, mount_path)},
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeMountStatus, read_only)},
-    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeMountStatus, recursive_read_only)},
+    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeMountStatus, recursive_read_only), .named = "v1.RecursiveReadOnlyMode"},
     {.name = "volumeStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeMountStatus, volume_status), .message = &kVolumeStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeMountStatusDesc = {.group = "", .version = "v1", .name = "VolumeMountStatus", .doc = "", .is_kind = false, .size = sizeof(VolumeMountStatus), .alignment = alignof(VolumeMountStatus), .fields = kVolumeMountStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kVolumeStatusFields = {{
     {.name = "image", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeStatus, image), .message = &kImageVolumeStatusDesc, .gates = kTexts<Literal("ImageVolumeWithDigest")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kVolumeStatusDesc = {.group = "", .version = "v1", .name = "VolumeStatus", .doc = "", .is_kind = false, .size = sizeof(VolumeStatus), .alignment = alignof(VolumeStatus), .fields = kVolumeStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kImageVolumeStatusFields = {{
     {.name = "imageRef", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ImageVolumeStatus, image_ref)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kImageVolumeStatusDesc = {.group = "", .version = "v1", .name = "ImageVolumeStatus", .doc = "", .is_kind = false, .size = sizeof(ImageVolumeStatus), .alignment = alignof(ImageVolumeStatus), .fields = kImageVolumeStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerRestartRuleFields = {{
-    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRule, action)},
+    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRule, action), .named = "v1.ContainerRestartRuleAction"},
     {.name = "exitCodes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerRestartRule, exit_codes), .message = &kContainerRestartRuleOnExitCodesDesc, .union_name = "oneOf:when"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerRestartRuleDesc = {.group = "", .version = "v1", .name = "ContainerRestartRule", .doc = "", .is_kind = false, .size = sizeof(ContainerRestartRule), .alignment = alignof(ContainerRestartRule), .fields = kContainerRestartRuleFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerRestartRuleOnExitCodesFields = {{
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRuleOnExitCodes, operator_)},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRuleOnExitCodes, operator_), .named = "v1.ContainerRestartRuleOnExitCodesOperator"},
     {.name = "values", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerRestartRuleOnExitCodes, values), .list_type = schema::ListType::kSet},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerRestartRuleOnExitCodesDesc = {.group = "", .version = "v1", .name = "ContainerRestartRuleOnExitCodes", .doc = "", .is_kind = false, .size = sizeof(ContainerRestartRuleOnExitCodes), .alignment = alignof(ContainerRestartRuleOnExitCodes), .fields = kContainerRestartRuleOnExitCodesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeSelectorFields = {{
     {.name = "nodeSelectorTerms", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSelector, node_selector_terms), .message = &kNodeSelectorTermDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeSelectorDesc = {.group = "", .version = "v1", .name = "NodeSelector", .doc = "", .is_kind = false, .size = sizeof(NodeSelector), .alignment = alignof(NodeSelector), .fields = kNodeSelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeSelectorTermFields = {{
@@ -916,16 +829,14 @@ constexpr std::array<schema::FieldDesc, 2> kNodeSelectorTermFields = {{
     {.name = "matchFields", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeSelectorTerm, match_fields), .message = &kNodeSelectorRequirementDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeSelectorTermDesc = {.group = "", .version = "v1", .name = "NodeSelectorTerm", .doc = "", .is_kind = false, .size = sizeof(NodeSelectorTerm), .alignment = alignof(NodeSelectorTerm), .fields = kNodeSelectorTermFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNodeSelectorRequirementFields = {{
     {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSelectorRequirement, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeSelectorRequirement, operator_), .enum_values = kTexts<Literal("DoesNotExist"), Literal("Exists"), Literal("Gt"), Literal("In"), Literal("Lt"), Literal("NotIn")>},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeSelectorRequirement, operator_), .named = "v1.NodeSelectorOperator", .enum_values = kTexts<Literal("DoesNotExist"), Literal("Exists"), Literal("Gt"), Literal("In"), Literal("Lt"), Literal("NotIn")>},
     {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeSelectorRequirement, values)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeSelectorRequirementDesc = {.group = "", .version = "v1", .name = "NodeSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(NodeSelectorRequirement), .alignment = alignof(NodeSelectorRequirement), .fields = kNodeSelectorRequirementFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAffinityFields = {{
@@ -934,7 +845,6 @@ constexpr std::array<schema::FieldDesc, 3> kAffinityFields = {{
     {.name = "podAntiAffinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Affinity, pod_anti_affinity), .message = &kPodAntiAffinityDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAffinityDesc = {.group = "", .version = "v1", .name = "Affinity", .doc = "", .is_kind = false, .size = sizeof(Affinity), .alignment = alignof(Affinity), .fields = kAffinityFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodAffinityFields = {{
@@ -942,7 +852,6 @@ constexpr std::array<schema::FieldDesc, 2> kPodAffinityFields = {{
     {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kWeightedPodAffinityTermDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodAffinityDesc = {.group = "", .version = "v1", .name = "PodAffinity", .doc = "", .is_kind = false, .size = sizeof(PodAffinity), .alignment = alignof(PodAffinity), .fields = kPodAffinityFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodAntiAffinityFields = {{
@@ -950,7 +859,6 @@ constexpr std::array<schema::FieldDesc, 2> kPodAntiAffinityFields = {{
     {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAntiAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kWeightedPodAffinityTermDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodAntiAffinityDesc = {.group = "", .version = "v1", .name = "PodAntiAffinity", .doc = "", .is_kind = false, .size = sizeof(PodAntiAffinity), .alignment = alignof(PodAntiAffinity), .fields = kPodAntiAffinityFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kWeightedPodAffinityTermFields = {{
@@ -958,7 +866,6 @@ constexpr std::array<schema::FieldDesc, 2> kWeightedPodAffinityTermFields = {{
     {.name = "podAffinityTerm", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(WeightedPodAffinityTerm, pod_affinity_term), .message = &kPodAffinityTermDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kWeightedPodAffinityTermDesc = {.group = "", .version = "v1", .name = "WeightedPodAffinityTerm", .doc = "", .is_kind = false, .size = sizeof(WeightedPodAffinityTerm), .alignment = alignof(WeightedPodAffinityTerm), .fields = kWeightedPodAffinityTermFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kPodAffinityTermFields = {{
@@ -970,7 +877,6 @@ constexpr std::array<schema::FieldDesc, 6> kPodAffinityTermFields = {{
     {.name = "mismatchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodAffinityTerm, mismatch_label_keys)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodAffinityTermDesc = {.group = "", .version = "v1", .name = "PodAffinityTerm", .doc = "", .is_kind = false, .size = sizeof(PodAffinityTerm), .alignment = alignof(PodAffinityTerm), .fields = kPodAffinityTermFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAffinityFields = {{
@@ -978,7 +884,6 @@ constexpr std::array<schema::FieldDesc, 2> kNodeAffinityFields = {{
     {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kPreferredSchedulingTermDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAffinityDesc = {.group = "", .version = "v1", .name = "NodeAffinity", .doc = "", .is_kind = false, .size = sizeof(NodeAffinity), .alignment = alignof(NodeAffinity), .fields = kNodeAffinityFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPreferredSchedulingTermFields = {{
@@ -986,35 +891,31 @@ constexpr std::array<schema::FieldDesc, 2> kPreferredSchedulingTermFields = {{
     {.name = "preference", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PreferredSchedulingTerm, preference), .message = &kNodeSelectorTermDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPreferredSchedulingTermDesc = {.group = "", .version = "v1", .name = "PreferredSchedulingTerm", .doc = "", .is_kind = false, .size = sizeof(PreferredSchedulingTerm), .alignment = alignof(PreferredSchedulingTerm), .fields = kPreferredSchedulingTermFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTaintFields = {{
     {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Taint, key)},
     {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Taint, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(Taint, effect), .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(Taint, effect), .named = "v1.TaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>},
     {.name = "timeAdded", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Taint, time_added)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTaintDesc = {.group = "", .version = "v1", .name = "Taint", .doc = "", .is_kind = false, .size = sizeof(Taint), .alignment = alignof(Taint), .fields = kTaintFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTolerationFields = {{
     {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Toleration, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Toleration, operator_), .enum_values = kTexts<Literal("Equal"), Literal("Exists"), Literal("Gt"), Literal("Lt")>},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Toleration, operator_), .named = "v1.TolerationOperator", .enum_values = kTexts<Literal("Equal"), Literal("Exists"), Literal("Gt"), Literal("Lt")>},
     {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Toleration, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Toleration, effect), .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Toleration, effect), .named = "v1.TaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>},
     {.name = "tolerationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Toleration, toleration_seconds)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTolerationDesc = {.group = "", .version = "v1", .name = "Toleration", .doc = "", .is_kind = false, .size = sizeof(Toleration), .alignment = alignof(Toleration), .fields = kTolerationFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodReadinessGateFields = {{
-    {.name = "conditionType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodReadinessGate, condition_type)},
+    {.name = "conditionType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodReadinessGate, condition_type), .named = "v1.PodConditionType"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodReadinessGateDesc = {.group = "", .version = "v1", .name = "PodReadinessGate", .doc = "", .is_kind = false, .size = sizeof(PodReadinessGate), .alignment = alignof(PodReadinessGate), .fields = kPodReadinessGateFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 43> kPodSpecFields = {{
@@ -1022,10 +923,10 @@ constexpr std::array<schema::FieldDesc, 43> kPodSpecFields = {{
     {.name = "initContainers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(PodSpec, init_containers), .message = &kContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
     {.name = "containers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodSpec, containers), .message = &kContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
     {.name = "ephemeralContainers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 34, .offset = offsetof(PodSpec, ephemeral_containers), .message = &kEphemeralContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodSpec, restart_policy), .enum_values = kTexts<Literal("Always"), Literal("Never"), Literal("OnFailure")>},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodSpec, restart_policy), .named = "v1.RestartPolicy", .enum_values = kTexts<Literal("Always"), Literal("Never"), Literal("OnFailure")>},
     {.name = "terminationGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodSpec, termination_grace_period_seconds)},
     {.name = "activeDeadlineSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodSpec, active_deadline_seconds)},
-    {.name = "dnsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodSpec, dns_policy), .enum_values = kTexts<Literal("ClusterFirst"), Literal("ClusterFirstWithHostNet"), Literal("Default"), Literal("None")>},
+    {.name = "dnsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodSpec, dns_policy), .named = "v1.DNSPolicy", .enum_values = kTexts<Literal("ClusterFirst"), Literal("ClusterFirstWithHostNet"), Literal("Default"), Literal("None")>},
     {.name = "nodeSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodSpec, node_selector)},
     {.name = "serviceAccountName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodSpec, service_account_name)},
     {.name = "serviceAccount", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodSpec, service_account)},
@@ -1049,7 +950,7 @@ constexpr std::array<schema::FieldDesc, 43> kPodSpecFields = {{
     {.name = "readinessGates", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 28, .offset = offsetof(PodSpec, readiness_gates), .message = &kPodReadinessGateDesc},
     {.name = "runtimeClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 29, .offset = offsetof(PodSpec, runtime_class_name)},
     {.name = "enableServiceLinks", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 30, .offset = offsetof(PodSpec, enable_service_links)},
-    {.name = "preemptionPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 31, .offset = offsetof(PodSpec, preemption_policy), .enum_values = kTexts<Literal("Never"), Literal("PreemptLowerPriority")>},
+    {.name = "preemptionPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 31, .offset = offsetof(PodSpec, preemption_policy), .named = "v1.PreemptionPolicy", .enum_values = kTexts<Literal("Never"), Literal("PreemptLowerPriority")>},
     {.name = "overhead", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 32, .offset = offsetof(PodSpec, overhead)},
     {.name = "topologySpreadConstraints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 33, .offset = offsetof(PodSpec, topology_spread_constraints), .message = &kTopologySpreadConstraintDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("topologyKey"), Literal("whenUnsatisfiable")>, .patch_strategy = "merge", .patch_merge_key = "topologyKey"},
     {.name = "setHostnameAsFQDN", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 35, .offset = offsetof(PodSpec, set_hostname_as_fqdn)},
@@ -1063,7 +964,6 @@ constexpr std::array<schema::FieldDesc, 43> kPodSpecFields = {{
     {.name = "evictionResponders", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 44, .offset = offsetof(PodSpec, eviction_responders), .message = &kEvictionResponderDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .gates = kTexts<Literal("EvictionRequestAPI")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodSpecDesc = {.group = "", .version = "v1", .name = "PodSpec", .doc = "", .is_kind = false, .size = sizeof(PodSpec), .alignment = alignof(PodSpec), .fields = kPodSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPodResourceClaimFields = {{
@@ -1072,7 +972,6 @@ constexpr std::array<schema::FieldDesc, 3> kPodResourceClaimFields = {{
     {.name = "resourceClaimTemplateName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodResourceClaim, resource_claim_template_name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodResourceClaimDesc = {.group = "", .version = "v1", .name = "PodResourceClaim", .doc = "", .is_kind = false, .size = sizeof(PodResourceClaim), .alignment = alignof(PodResourceClaim), .fields = kPodResourceClaimFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodResourceClaimStatusFields = {{
@@ -1080,7 +979,6 @@ constexpr std::array<schema::FieldDesc, 2> kPodResourceClaimStatusFields = {{
     {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodResourceClaimStatus, resource_claim_name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(PodResourceClaimStatus), .alignment = alignof(PodResourceClaimStatus), .fields = kPodResourceClaimStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodExtendedResourceClaimStatusFields = {{
@@ -1088,7 +986,6 @@ constexpr std::array<schema::FieldDesc, 2> kPodExtendedResourceClaimStatusFields
     {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodExtendedResourceClaimStatus, resource_claim_name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodExtendedResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodExtendedResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(PodExtendedResourceClaimStatus), .alignment = alignof(PodExtendedResourceClaimStatus), .fields = kPodExtendedResourceClaimStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kContainerExtendedResourceRequestFields = {{
@@ -1097,42 +994,37 @@ constexpr std::array<schema::FieldDesc, 3> kContainerExtendedResourceRequestFiel
     {.name = "requestName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ContainerExtendedResourceRequest, request_name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerExtendedResourceRequestDesc = {.group = "", .version = "v1", .name = "ContainerExtendedResourceRequest", .doc = "", .is_kind = false, .size = sizeof(ContainerExtendedResourceRequest), .alignment = alignof(ContainerExtendedResourceRequest), .fields = kContainerExtendedResourceRequestFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodOSFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodOS, name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodOS, name), .named = "v1.OSName"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodOSDesc = {.group = "", .version = "v1", .name = "PodOS", .doc = "", .is_kind = false, .size = sizeof(PodOS), .alignment = alignof(PodOS), .fields = kPodOSFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodSchedulingGateFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodSchedulingGate, name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodSchedulingGateDesc = {.group = "", .version = "v1", .name = "PodSchedulingGate", .doc = "", .is_kind = false, .size = sizeof(PodSchedulingGate), .alignment = alignof(PodSchedulingGate), .fields = kPodSchedulingGateFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodSchedulingGroupFields = {{
     {.name = "podGroupName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodSchedulingGroup, pod_group_name), .union_name = "oneOf:GroupSelection"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodSchedulingGroupDesc = {.group = "", .version = "v1", .name = "PodSchedulingGroup", .doc = "", .is_kind = false, .size = sizeof(PodSchedulingGroup), .alignment = alignof(PodSchedulingGroup), .fields = kPodSchedulingGroupFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kTopologySpreadConstraintFields = {{
     {.name = "maxSkew", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(TopologySpreadConstraint, max_skew)},
     {.name = "topologyKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TopologySpreadConstraint, topology_key)},
-    {.name = "whenUnsatisfiable", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TopologySpreadConstraint, when_unsatisfiable), .enum_values = kTexts<Literal("DoNotSchedule"), Literal("ScheduleAnyway")>},
+    {.name = "whenUnsatisfiable", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TopologySpreadConstraint, when_unsatisfiable), .named = "v1.UnsatisfiableConstraintAction", .enum_values = kTexts<Literal("DoNotSchedule"), Literal("ScheduleAnyway")>},
     {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TopologySpreadConstraint, label_selector), .message = &meta::kLabelSelectorDesc},
     {.name = "minDomains", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(TopologySpreadConstraint, min_domains)},
-    {.name = "nodeAffinityPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(TopologySpreadConstraint, node_affinity_policy), .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>},
-    {.name = "nodeTaintsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(TopologySpreadConstraint, node_taints_policy), .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>},
+    {.name = "nodeAffinityPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(TopologySpreadConstraint, node_affinity_policy), .named = "v1.NodeInclusionPolicy", .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>},
+    {.name = "nodeTaintsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(TopologySpreadConstraint, node_taints_policy), .named = "v1.NodeInclusionPolicy", .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>},
     {.name = "matchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(TopologySpreadConstraint, match_label_keys)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTopologySpreadConstraintDesc = {.group = "", .version = "v1", .name = "TopologySpreadConstraint", .doc = "", .is_kind = false, .size = sizeof(TopologySpreadConstraint), .alignment = alignof(TopologySpreadConstraint), .fields = kTopologySpreadConstraintFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kHostAliasFields = {{
@@ -1140,7 +1032,6 @@ constexpr std::array<schema::FieldDesc, 2> kHostAliasFields = {{
     {.name = "hostnames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(HostAlias, hostnames)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kHostAliasDesc = {.group = "", .version = "v1", .name = "HostAlias", .doc = "", .is_kind = false, .size = sizeof(HostAlias), .alignment = alignof(HostAlias), .fields = kHostAliasFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 13> kPodSecurityContextFields = {{
@@ -1150,32 +1041,29 @@ constexpr std::array<schema::FieldDesc, 13> kPodSecurityContextFields = {{
     {.name = "runAsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodSecurityContext, run_as_group)},
     {.name = "runAsNonRoot", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodSecurityContext, run_as_non_root)},
     {.name = "supplementalGroups", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodSecurityContext, supplemental_groups)},
-    {.name = "supplementalGroupsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodSecurityContext, supplemental_groups_policy), .enum_values = kTexts<Literal("Merge"), Literal("Strict")>, .gates = kTexts<Literal("SupplementalGroupsPolicy")>},
+    {.name = "supplementalGroupsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodSecurityContext, supplemental_groups_policy), .named = "v1.SupplementalGroupsPolicy", .enum_values = kTexts<Literal("Merge"), Literal("Strict")>, .gates = kTexts<Literal("SupplementalGroupsPolicy")>},
     {.name = "fsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodSecurityContext, fs_group)},
     {.name = "sysctls", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodSecurityContext, sysctls), .message = &kSysctlDesc},
-    {.name = "fsGroupChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodSecurityContext, fs_group_change_policy), .enum_values = kTexts<Literal("Always"), Literal("OnRootMismatch")>},
+    {.name = "fsGroupChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodSecurityContext, fs_group_change_policy), .named = "v1.PodFSGroupChangePolicy", .enum_values = kTexts<Literal("Always"), Literal("OnRootMismatch")>},
     {.name = "seccompProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodSecurityContext, seccomp_profile), .message = &kSeccompProfileDesc},
     {.name = "appArmorProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(PodSecurityContext, app_armor_profile), .message = &kAppArmorProfileDesc},
-    {.name = "seLinuxChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodSecurityContext, se_linux_change_policy), .gates = kTexts<Literal("SELinuxChangePolicy")>},
+    {.name = "seLinuxChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodSecurityContext, se_linux_change_policy), .named = "v1.PodSELinuxChangePolicy", .gates = kTexts<Literal("SELinuxChangePolicy")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodSecurityContextDesc = {.group = "", .version = "v1", .name = "PodSecurityContext", .doc = "", .is_kind = false, .size = sizeof(PodSecurityContext), .alignment = alignof(PodSecurityContext), .fields = kPodSecurityContextFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSeccompProfileFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SeccompProfile, type), .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator"},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SeccompProfile, type), .named = "v1.SeccompProfileType", .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator"},
     {.name = "localhostProfile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SeccompProfile, localhost_profile)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSeccompProfileDesc = {.group = "", .version = "v1", .name = "SeccompProfile", .doc = "", .is_kind = false, .size = sizeof(SeccompProfile), .alignment = alignof(SeccompProfile), .fields = kSeccompProfileFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kAppArmorProfileFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AppArmorProfile, type), .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator"},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AppArmorProfile, type), .named = "v1.AppArmorProfileType", .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator"},
     {.name = "localhostProfile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(AppArmorProfile, localhost_profile)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAppArmorProfileDesc = {.group = "", .version = "v1", .name = "AppArmorProfile", .doc = "", .is_kind = false, .size = sizeof(AppArmorProfile), .alignment = alignof(AppArmorProfile), .fields = kAppArmorProfileFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPodDNSConfigFields = {{
@@ -1184,7 +1072,6 @@ constexpr std::array<schema::FieldDesc, 3> kPodDNSConfigFields = {{
     {.name = "options", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodDNSConfig, options), .message = &kPodDNSConfigOptionDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodDNSConfigDesc = {.group = "", .version = "v1", .name = "PodDNSConfig", .doc = "", .is_kind = false, .size = sizeof(PodDNSConfig), .alignment = alignof(PodDNSConfig), .fields = kPodDNSConfigFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodDNSConfigOptionFields = {{
@@ -1192,21 +1079,18 @@ constexpr std::array<schema::FieldDesc, 2> kPodDNSConfigOptionFields = {{
     {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodDNSConfigOption, value)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodDNSConfigOptionDesc = {.group = "", .version = "v1", .name = "PodDNSConfigOption", .doc = "", .is_kind = false, .size = sizeof(PodDNSConfigOption), .alignment = alignof(PodDNSConfigOption), .fields = kPodDNSConfigOptionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodIPFields = {{
     {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodIP, ip)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodIPDesc = {.group = "", .version = "v1", .name = "PodIP", .doc = "", .is_kind = false, .size = sizeof(PodIP), .alignment = alignof(PodIP), .fields = kPodIPFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kHostIPFields = {{
     {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostIP, ip)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kHostIPDesc = {.group = "", .version = "v1", .name = "HostIP", .doc = "", .is_kind = false, .size = sizeof(HostIP), .alignment = alignof(HostIP), .fields = kHostIPFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 25> kEphemeralContainerCommonFields = {{
@@ -1220,7 +1104,7 @@ constexpr std::array<schema::FieldDesc, 25> kEphemeralContainerCommonFields = {{
     {.name = "env", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(EphemeralContainerCommon, env), .message = &kEnvVarDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
     {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(EphemeralContainerCommon, resources), .message = &kResourceRequirementsDesc},
     {.name = "resizePolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(EphemeralContainerCommon, resize_policy), .message = &kContainerResizePolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(EphemeralContainerCommon, restart_policy)},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(EphemeralContainerCommon, restart_policy), .named = "v1.ContainerRestartPolicy"},
     {.name = "restartPolicyRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(EphemeralContainerCommon, restart_policy_rules), .message = &kContainerRestartRuleDesc, .gates = kTexts<Literal("ContainerRestartRules")>},
     {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(EphemeralContainerCommon, volume_mounts), .message = &kVolumeMountDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath"},
     {.name = "volumeDevices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(EphemeralContainerCommon, volume_devices), .message = &kVolumeDeviceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("devicePath")>, .patch_strategy = "merge", .patch_merge_key = "devicePath"},
@@ -1229,15 +1113,14 @@ constexpr std::array<schema::FieldDesc, 25> kEphemeralContainerCommonFields = {{
     {.name = "startupProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(EphemeralContainerCommon, startup_probe), .message = &kProbeDesc},
     {.name = "lifecycle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(EphemeralContainerCommon, lifecycle), .message = &kLifecycleDesc},
     {.name = "terminationMessagePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(EphemeralContainerCommon, termination_message_path)},
-    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(EphemeralContainerCommon, termination_message_policy), .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>},
-    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(EphemeralContainerCommon, image_pull_policy), .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
+    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(EphemeralContainerCommon, termination_message_policy), .named = "v1.TerminationMessagePolicy", .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>},
+    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(EphemeralContainerCommon, image_pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
     {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(EphemeralContainerCommon, security_context), .message = &kSecurityContextDesc},
     {.name = "stdin", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(EphemeralContainerCommon, stdin)},
     {.name = "stdinOnce", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(EphemeralContainerCommon, stdin_once)},
     {.name = "tty", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(EphemeralContainerCommon, tty)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEphemeralContainerCommonDesc = {.group = "", .version = "v1", .name = "EphemeralContainerCommon", .doc = "", .is_kind = false, .size = sizeof(EphemeralContainerCommon), .alignment = alignof(EphemeralContainerCommon), .fields = kEphemeralContainerCommonFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEphemeralContainerFields = {{
@@ -1245,7 +1128,6 @@ constexpr std::array<schema::FieldDesc, 2> kEphemeralContainerFields = {{
     {.name = "targetContainerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EphemeralContainer, target_container_name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEphemeralContainerDesc = {.group = "", .version = "v1", .name = "EphemeralContainer", .doc = "", .is_kind = false, .size = sizeof(EphemeralContainer), .alignment = alignof(EphemeralContainer), .fields = kEphemeralContainerFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEvictionResponderFields = {{
@@ -1253,12 +1135,11 @@ constexpr std::array<schema::FieldDesc, 2> kEvictionResponderFields = {{
     {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EvictionResponder, priority)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEvictionResponderDesc = {.group = "", .version = "v1", .name = "EvictionResponder", .doc = "", .is_kind = false, .size = sizeof(EvictionResponder), .alignment = alignof(EvictionResponder), .fields = kEvictionResponderFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 22> kPodStatusFields = {{
     {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(PodStatus, observed_generation)},
-    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodStatus, phase), .enum_values = kTexts<Literal("Failed"), Literal("Pending"), Literal("Running"), Literal("Succeeded"), Literal("Unknown")>},
+    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodStatus, phase), .named = "v1.PodPhase", .enum_values = kTexts<Literal("Failed"), Literal("Pending"), Literal("Running"), Literal("Succeeded"), Literal("Unknown")>},
     {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodStatus, conditions), .message = &kPodConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodStatus, message)},
     {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodStatus, reason)},
@@ -1270,9 +1151,9 @@ constexpr std::array<schema::FieldDesc, 22> kPodStatusFields = {{
     {.name = "startTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodStatus, start_time)},
     {.name = "initContainerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodStatus, init_container_statuses), .message = &kContainerStatusDesc},
     {.name = "containerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodStatus, container_statuses), .message = &kContainerStatusDesc},
-    {.name = "qosClass", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodStatus, qos_class), .enum_values = kTexts<Literal("BestEffort"), Literal("Burstable"), Literal("Guaranteed")>},
+    {.name = "qosClass", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodStatus, qos_class), .named = "v1.PodQOSClass", .enum_values = kTexts<Literal("BestEffort"), Literal("Burstable"), Literal("Guaranteed")>},
     {.name = "ephemeralContainerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodStatus, ephemeral_container_statuses), .message = &kContainerStatusDesc},
-    {.name = "resize", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(PodStatus, resize), .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
+    {.name = "resize", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(PodStatus, resize), .named = "v1.PodResizeStatus", .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
     {.name = "resourceClaimStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(PodStatus, resource_claim_statuses), .message = &kPodResourceClaimStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge,retainKeys", .patch_merge_key = "name", .gates = kTexts<Literal("DynamicResourceAllocation")>},
     {.name = "extendedResourceClaimStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(PodStatus, extended_resource_claim_status), .message = &kPodExtendedResourceClaimStatusDesc, .gates = kTexts<Literal("DRAExtendedResource")>},
     {.name = "allocatedResources", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(PodStatus, allocated_resources), .gates = kTexts<Literal("InPlacePodLevelResourcesVerticalScaling")>},
@@ -1281,7 +1162,6 @@ constexpr std::array<schema::FieldDesc, 22> kPodStatusFields = {{
     {.name = "volumeHealth", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(PodStatus, volume_health), .message = &kPodVolumeHealthDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .gates = kTexts<Literal("CSIVolumeHealth")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodStatusDesc = {.group = "", .version = "v1", .name = "PodStatus", .doc = "", .is_kind = false, .size = sizeof(PodStatus), .alignment = alignof(PodStatus), .fields = kPodStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kPodFields = {{
@@ -1292,7 +1172,6 @@ constexpr std::array<schema::FieldDesc, 5> kPodFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Pod, status), .message = &kPodStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodDesc = {.group = "", .version = "v1", .name = "Pod", .doc = "", .is_kind = true, .size = sizeof(Pod), .alignment = alignof(Pod), .fields = kPodFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPodListFields = {{
@@ -1302,7 +1181,6 @@ constexpr std::array<schema::FieldDesc, 4> kPodListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodList, items), .message = &kPodDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodListDesc = {.group = "", .version = "v1", .name = "PodList", .doc = "", .is_kind = true, .size = sizeof(PodList), .alignment = alignof(PodList), .fields = kPodListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodTemplateSpecFields = {{
@@ -1310,7 +1188,6 @@ constexpr std::array<schema::FieldDesc, 2> kPodTemplateSpecFields = {{
     {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PodTemplateSpec, spec), .message = &kPodSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodTemplateSpecDesc = {.group = "", .version = "v1", .name = "PodTemplateSpec", .doc = "", .is_kind = false, .size = sizeof(PodTemplateSpec), .alignment = alignof(PodTemplateSpec), .fields = kPodTemplateSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPodTemplateFields = {{
@@ -1320,7 +1197,6 @@ constexpr std::array<schema::FieldDesc, 4> kPodTemplateFields = {{
     {.name = "template", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PodTemplate, template_), .message = &kPodTemplateSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodTemplateDesc = {.group = "", .version = "v1", .name = "PodTemplate", .doc = "", .is_kind = true, .size = sizeof(PodTemplate), .alignment = alignof(PodTemplate), .fields = kPodTemplateFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPodTemplateListFields = {{
@@ -1330,7 +1206,6 @@ constexpr std::array<schema::FieldDesc, 4> kPodTemplateListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodTemplateList, items), .message = &kPodTemplateDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPodTemplateListDesc = {.group = "", .version = "v1", .name = "PodTemplateList", .doc = "", .is_kind = true, .size = sizeof(PodTemplateList), .alignment = alignof(PodTemplateList), .fields = kPodTemplateListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kServiceAccountFields = {{
@@ -1342,7 +1217,6 @@ constexpr std::array<schema::FieldDesc, 6> kServiceAccountFields = {{
     {.name = "automountServiceAccountToken", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ServiceAccount, automount_service_account_token)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kServiceAccountDesc = {.group = "", .version = "v1", .name = "ServiceAccount", .doc = "", .is_kind = true, .size = sizeof(ServiceAccount), .alignment = alignof(ServiceAccount), .fields = kServiceAccountFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kServiceAccountListFields = {{
@@ -1352,7 +1226,6 @@ constexpr std::array<schema::FieldDesc, 4> kServiceAccountListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ServiceAccountList, items), .message = &kServiceAccountDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kServiceAccountListDesc = {.group = "", .version = "v1", .name = "ServiceAccountList", .doc = "", .is_kind = true, .size = sizeof(ServiceAccountList), .alignment = alignof(ServiceAccountList), .fields = kServiceAccountListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kNodeSpecFields = {{
@@ -1366,21 +1239,18 @@ constexpr std::array<schema::FieldDesc, 8> kNodeSpecFields = {{
     {.name = "podPreemptionPolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(NodeSpec, pod_preemption_policy), .message = &kNodePodPreemptionPolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScalingSchedulerPreemption")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeSpecDesc = {.group = "", .version = "v1", .name = "NodeSpec", .doc = "", .is_kind = false, .size = sizeof(NodeSpec), .alignment = alignof(NodeSpec), .fields = kNodeSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodePodPreemptionPolicyFields = {{
     {.name = "disableResizePreemption", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodePodPreemptionPolicy, disable_resize_preemption), .list_type = schema::ListType::kSet},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodePodPreemptionPolicyDesc = {.group = "", .version = "v1", .name = "NodePodPreemptionPolicy", .doc = "", .is_kind = false, .size = sizeof(NodePodPreemptionPolicy), .alignment = alignof(NodePodPreemptionPolicy), .fields = kNodePodPreemptionPolicyFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeConfigSourceFields = {{
     {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeConfigSource, config_map), .message = &kConfigMapNodeConfigSourceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "NodeConfigSource", .doc = "", .is_kind = false, .size = sizeof(NodeConfigSource), .alignment = alignof(NodeConfigSource), .fields = kNodeConfigSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kConfigMapNodeConfigSourceFields = {{
@@ -1391,21 +1261,18 @@ constexpr std::array<schema::FieldDesc, 5> kConfigMapNodeConfigSourceFields = {{
     {.name = "kubeletConfigKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ConfigMapNodeConfigSource, kubelet_config_key)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapNodeConfigSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapNodeConfigSource), .alignment = alignof(ConfigMapNodeConfigSource), .fields = kConfigMapNodeConfigSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDaemonEndpointFields = {{
     {.name = "Port", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DaemonEndpoint, port)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDaemonEndpointDesc = {.group = "", .version = "v1", .name = "DaemonEndpoint", .doc = "", .is_kind = false, .size = sizeof(DaemonEndpoint), .alignment = alignof(DaemonEndpoint), .fields = kDaemonEndpointFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeDaemonEndpointsFields = {{
     {.name = "kubeletEndpoint", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(NodeDaemonEndpoints, kubelet_endpoint), .message = &kDaemonEndpointDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeDaemonEndpointsDesc = {.group = "", .version = "v1", .name = "NodeDaemonEndpoints", .doc = "", .is_kind = false, .size = sizeof(NodeDaemonEndpoints), .alignment = alignof(NodeDaemonEndpoints), .fields = kNodeDaemonEndpointsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeRuntimeHandlerFeaturesFields = {{
@@ -1413,7 +1280,6 @@ constexpr std::array<schema::FieldDesc, 2> kNodeRuntimeHandlerFeaturesFields = {
     {.name = "userNamespaces", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeRuntimeHandlerFeatures, user_namespaces)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeRuntimeHandlerFeaturesDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandlerFeatures", .doc = "", .is_kind = false, .size = sizeof(NodeRuntimeHandlerFeatures), .alignment = alignof(NodeRuntimeHandlerFeatures), .fields = kNodeRuntimeHandlerFeaturesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeRuntimeHandlerFields = {{
@@ -1421,14 +1287,12 @@ constexpr std::array<schema::FieldDesc, 2> kNodeRuntimeHandlerFields = {{
     {.name = "features", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeRuntimeHandler, features), .message = &kNodeRuntimeHandlerFeaturesDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeRuntimeHandlerDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandler", .doc = "", .is_kind = false, .size = sizeof(NodeRuntimeHandler), .alignment = alignof(NodeRuntimeHandler), .fields = kNodeRuntimeHandlerFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeFeaturesFields = {{
     {.name = "supplementalGroupsPolicy", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeFeatures, supplemental_groups_policy)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeFeaturesDesc = {.group = "", .version = "v1", .name = "NodeFeatures", .doc = "", .is_kind = false, .size = sizeof(NodeFeatures), .alignment = alignof(NodeFeatures), .fields = kNodeFeaturesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 12> kNodeSystemInfoFields = {{
@@ -1446,14 +1310,12 @@ constexpr std::array<schema::FieldDesc, 12> kNodeSystemInfoFields = {{
     {.name = "runningInUserNamespace", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(NodeSystemInfo, running_in_user_namespace), .gates = kTexts<Literal("KubeletInUserNamespace")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeSystemInfoDesc = {.group = "", .version = "v1", .name = "NodeSystemInfo", .doc = "", .is_kind = false, .size = sizeof(NodeSystemInfo), .alignment = alignof(NodeSystemInfo), .fields = kNodeSystemInfoFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeSwapStatusFields = {{
     {.name = "capacity", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeSwapStatus, capacity)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeSwapStatusDesc = {.group = "", .version = "v1", .name = "NodeSwapStatus", .doc = "", .is_kind = false, .size = sizeof(NodeSwapStatus), .alignment = alignof(NodeSwapStatus), .fields = kNodeSwapStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNodeConfigStatusFields = {{
@@ -1463,19 +1325,18 @@ constexpr std::array<schema::FieldDesc, 4> kNodeConfigStatusFields = {{
     {.name = "error", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeConfigStatus, error)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeConfigStatusDesc = {.group = "", .version = "v1", .name = "NodeConfigStatus", .doc = "", .is_kind = false, .size = sizeof(NodeConfigStatus), .alignment = alignof(NodeConfigStatus), .fields = kNodeConfigStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 14> kNodeStatusFields = {{
     {.name = "capacity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeStatus, capacity)},
     {.name = "allocatable", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeStatus, allocatable)},
-    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeStatus, phase), .enum_values = kTexts<Literal("Pending"), Literal("Running"), Literal("Terminated")>},
+    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeStatus, phase), .named = "v1.NodePhase", .enum_values = kTexts<Literal("Pending"), Literal("Running"), Literal("Terminated")>},
     {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeStatus, conditions), .message = &kNodeConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
     {.name = "addresses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeStatus, addresses), .message = &kNodeAddressDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
     {.name = "daemonEndpoints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 6, .offset = offsetof(NodeStatus, daemon_endpoints), .message = &kNodeDaemonEndpointsDesc},
     {.name = "nodeInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 7, .offset = offsetof(NodeStatus, node_info), .message = &kNodeSystemInfoDesc},
     {.name = "images", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(NodeStatus, images), .message = &kContainerImageDesc},
-    {.name = "volumesInUse", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(NodeStatus, volumes_in_use)},
+    {.name = "volumesInUse", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(NodeStatus, volumes_in_use), .named = "v1.UniqueVolumeName"},
     {.name = "volumesAttached", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(NodeStatus, volumes_attached), .message = &kAttachedVolumeDesc},
     {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(NodeStatus, config), .message = &kNodeConfigStatusDesc},
     {.name = "runtimeHandlers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(NodeStatus, runtime_handlers), .message = &kNodeRuntimeHandlerDesc},
@@ -1483,15 +1344,13 @@ constexpr std::array<schema::FieldDesc, 14> kNodeStatusFields = {{
     {.name = "declaredFeatures", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(NodeStatus, declared_features), .gates = kTexts<Literal("NodeDeclaredFeatures")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeStatusDesc = {.group = "", .version = "v1", .name = "NodeStatus", .doc = "", .is_kind = false, .size = sizeof(NodeStatus), .alignment = alignof(NodeStatus), .fields = kNodeStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kAttachedVolumeFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AttachedVolume, name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AttachedVolume, name), .named = "v1.UniqueVolumeName"},
     {.name = "devicePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AttachedVolume, device_path)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAttachedVolumeDesc = {.group = "", .version = "v1", .name = "AttachedVolume", .doc = "", .is_kind = false, .size = sizeof(AttachedVolume), .alignment = alignof(AttachedVolume), .fields = kAttachedVolumeFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerImageFields = {{
@@ -1499,27 +1358,24 @@ constexpr std::array<schema::FieldDesc, 2> kContainerImageFields = {{
     {.name = "sizeBytes", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerImage, size_bytes)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kContainerImageDesc = {.group = "", .version = "v1", .name = "ContainerImage", .doc = "", .is_kind = false, .size = sizeof(ContainerImage), .alignment = alignof(ContainerImage), .fields = kContainerImageFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kNodeConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeCondition, type)},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeCondition, status)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeCondition, type), .named = "v1.NodeConditionType"},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeCondition, status), .named = "v1.ConditionStatus"},
     {.name = "lastHeartbeatTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(NodeCondition, last_heartbeat_time)},
     {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(NodeCondition, last_transition_time)},
     {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeCondition, reason)},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NodeCondition, message)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeConditionDesc = {.group = "", .version = "v1", .name = "NodeCondition", .doc = "", .is_kind = false, .size = sizeof(NodeCondition), .alignment = alignof(NodeCondition), .fields = kNodeConditionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAddressFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAddress, type)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAddress, type), .named = "v1.NodeAddressType"},
     {.name = "address", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeAddress, address)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAddressDesc = {.group = "", .version = "v1", .name = "NodeAddress", .doc = "", .is_kind = false, .size = sizeof(NodeAddress), .alignment = alignof(NodeAddress), .fields = kNodeAddressFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kNodeFields = {{
@@ -1530,7 +1386,6 @@ constexpr std::array<schema::FieldDesc, 5> kNodeFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Node, status), .message = &kNodeStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeDesc = {.group = "", .version = "v1", .name = "Node", .doc = "", .is_kind = true, .size = sizeof(Node), .alignment = alignof(Node), .fields = kNodeFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNodeListFields = {{
@@ -1540,33 +1395,29 @@ constexpr std::array<schema::FieldDesc, 4> kNodeListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeList, items), .message = &kNodeDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeListDesc = {.group = "", .version = "v1", .name = "NodeList", .doc = "", .is_kind = true, .size = sizeof(NodeList), .alignment = alignof(NodeList), .fields = kNodeListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNamespaceSpecFields = {{
-    {.name = "finalizers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceSpec, finalizers)},
+    {.name = "finalizers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceSpec, finalizers), .named = "v1.FinalizerName"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceSpecDesc = {.group = "", .version = "v1", .name = "NamespaceSpec", .doc = "", .is_kind = false, .size = sizeof(NamespaceSpec), .alignment = alignof(NamespaceSpec), .fields = kNamespaceSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNamespaceStatusFields = {{
-    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceStatus, phase), .enum_values = kTexts<Literal("Active"), Literal("Terminating")>},
+    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceStatus, phase), .named = "v1.NamespacePhase", .enum_values = kTexts<Literal("Active"), Literal("Terminating")>},
     {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NamespaceStatus, conditions), .message = &kNamespaceConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceStatusDesc = {.group = "", .version = "v1", .name = "NamespaceStatus", .doc = "", .is_kind = false, .size = sizeof(NamespaceStatus), .alignment = alignof(NamespaceStatus), .fields = kNamespaceStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kNamespaceConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NamespaceCondition, type)},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NamespaceCondition, status)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NamespaceCondition, type), .named = "v1.NamespaceConditionType"},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NamespaceCondition, status), .named = "v1.ConditionStatus"},
     {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(NamespaceCondition, last_transition_time)},
     {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NamespaceCondition, reason)},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NamespaceCondition, message)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceConditionDesc = {.group = "", .version = "v1", .name = "NamespaceCondition", .doc = "", .is_kind = false, .size = sizeof(NamespaceCondition), .alignment = alignof(NamespaceCondition), .fields = kNamespaceConditionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kNamespaceFields = {{
@@ -1577,7 +1428,6 @@ constexpr std::array<schema::FieldDesc, 5> kNamespaceFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Namespace, status), .message = &kNamespaceStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceDesc = {.group = "", .version = "v1", .name = "Namespace", .doc = "", .is_kind = true, .size = sizeof(Namespace), .alignment = alignof(Namespace), .fields = kNamespaceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNamespaceListFields = {{
@@ -1587,7 +1437,6 @@ constexpr std::array<schema::FieldDesc, 4> kNamespaceListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NamespaceList, items), .message = &kNamespaceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceListDesc = {.group = "", .version = "v1", .name = "NamespaceList", .doc = "", .is_kind = true, .size = sizeof(NamespaceList), .alignment = alignof(NamespaceList), .fields = kNamespaceListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kBindingFields = {{
@@ -1597,7 +1446,6 @@ constexpr std::array<schema::FieldDesc, 4> kBindingFields = {{
     {.name = "target", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Binding, target), .message = &kObjectReferenceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kBindingDesc = {.group = "", .version = "v1", .name = "Binding", .doc = "", .is_kind = true, .size = sizeof(Binding), .alignment = alignof(Binding), .fields = kBindingFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kObjectReferenceFields = {{
@@ -1610,14 +1458,12 @@ constexpr std::array<schema::FieldDesc, 7> kObjectReferenceFields = {{
     {.name = "fieldPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ObjectReference, field_path)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kObjectReferenceDesc = {.group = "", .version = "v1", .name = "ObjectReference", .doc = "", .is_kind = false, .size = sizeof(ObjectReference), .alignment = alignof(ObjectReference), .fields = kObjectReferenceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kLocalObjectReferenceFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LocalObjectReference, name), .default_value = "\"\""},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "LocalObjectReference", .doc = "", .is_kind = false, .size = sizeof(LocalObjectReference), .alignment = alignof(LocalObjectReference), .fields = kLocalObjectReferenceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kTypedLocalObjectReferenceFields = {{
@@ -1626,7 +1472,6 @@ constexpr std::array<schema::FieldDesc, 3> kTypedLocalObjectReferenceFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TypedLocalObjectReference, name)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTypedLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedLocalObjectReference", .doc = "", .is_kind = false, .size = sizeof(TypedLocalObjectReference), .alignment = alignof(TypedLocalObjectReference), .fields = kTypedLocalObjectReferenceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEventSourceFields = {{
@@ -1634,7 +1479,6 @@ constexpr std::array<schema::FieldDesc, 2> kEventSourceFields = {{
     {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EventSource, host)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEventSourceDesc = {.group = "", .version = "v1", .name = "EventSource", .doc = "", .is_kind = false, .size = sizeof(EventSource), .alignment = alignof(EventSource), .fields = kEventSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 17> kEventFields = {{
@@ -1657,7 +1501,6 @@ constexpr std::array<schema::FieldDesc, 17> kEventFields = {{
     {.name = "reportingInstance", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 15, .offset = offsetof(Event, reporting_instance)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEventDesc = {.group = "", .version = "v1", .name = "Event", .doc = "", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEventSeriesFields = {{
@@ -1665,7 +1508,6 @@ constexpr std::array<schema::FieldDesc, 2> kEventSeriesFields = {{
     {.name = "lastObservedTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(EventSeries, last_observed_time)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEventSeriesDesc = {.group = "", .version = "v1", .name = "EventSeries", .doc = "", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kEventListFields = {{
@@ -1675,7 +1517,6 @@ constexpr std::array<schema::FieldDesc, 4> kEventListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventList, items), .message = &kEventDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEventListDesc = {.group = "", .version = "v1", .name = "EventList", .doc = "", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kSecretFields = {{
@@ -1685,10 +1526,9 @@ constexpr std::array<schema::FieldDesc, 7> kSecretFields = {{
     {.name = "immutable", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Secret, immutable)},
     {.name = "data", .kind = schema::ValueKind::kBytes, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Secret, data)},
     {.name = "stringData", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Secret, string_data)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Secret, type)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Secret, type), .named = "v1.SecretType"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSecretDesc = {.group = "", .version = "v1", .name = "Secret", .doc = "", .is_kind = true, .size = sizeof(Secret), .alignment = alignof(Secret), .fields = kSecretFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSecretListFields = {{
@@ -1698,7 +1538,6 @@ constexpr std::array<schema::FieldDesc, 4> kSecretListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SecretList, items), .message = &kSecretDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSecretListDesc = {.group = "", .version = "v1", .name = "SecretList", .doc = "", .is_kind = true, .size = sizeof(SecretList), .alignment = alignof(SecretList), .fields = kSecretListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kConfigMapFields = {{
@@ -1710,7 +1549,6 @@ constexpr std::array<schema::FieldDesc, 6> kConfigMapFields = {{
     {.name = "binaryData", .kind = schema::ValueKind::kBytes, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMap, binary_data)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapDesc = {.group = "", .version = "v1", .name = "ConfigMap", .doc = "", .is_kind = true, .size = sizeof(ConfigMap), .alignment = alignof(ConfigMap), .fields = kConfigMapFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kConfigMapListFields = {{
@@ -1720,7 +1558,6 @@ constexpr std::array<schema::FieldDesc, 4> kConfigMapListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapList, items), .message = &kConfigMapDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapListDesc = {.group = "", .version = "v1", .name = "ConfigMapList", .doc = "", .is_kind = true, .size = sizeof(ConfigMapList), .alignment = alignof(ConfigMapList), .fields = kConfigMapListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDownwardAPIVolumeSourceFields = {{
@@ -1729,7 +1566,6 @@ constexpr std::array<schema::FieldDesc, 3> kDownwardAPIVolumeSourceFields = {{
     {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DownwardAPIVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDownwardAPIVolumeSourceDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIVolumeSource), .alignment = alignof(DownwardAPIVolumeSource), .fields = kDownwardAPIVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kDownwardAPIVolumeFileFields = {{
@@ -1740,14 +1576,12 @@ constexpr std::array<schema::FieldDesc, 5> kDownwardAPIVolumeFileFields = {{
     {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DownwardAPIVolumeFile, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDownwardAPIVolumeFileDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeFile", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIVolumeFile), .alignment = alignof(DownwardAPIVolumeFile), .fields = kDownwardAPIVolumeFileFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDownwardAPIProjectionFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DownwardAPIProjection, items), .message = &kDownwardAPIVolumeFileDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDownwardAPIProjectionDesc = {.group = "", .version = "v1", .name = "DownwardAPIProjection", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIProjection), .alignment = alignof(DownwardAPIProjection), .fields = kDownwardAPIProjectionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 12> kSecurityContextFields = {{
@@ -1760,12 +1594,11 @@ constexpr std::array<schema::FieldDesc, 12> kSecurityContextFields = {{
     {.name = "runAsNonRoot", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SecurityContext, run_as_non_root)},
     {.name = "readOnlyRootFilesystem", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(SecurityContext, read_only_root_filesystem)},
     {.name = "allowPrivilegeEscalation", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(SecurityContext, allow_privilege_escalation)},
-    {.name = "procMount", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(SecurityContext, proc_mount), .enum_values = kTexts<Literal("Default"), Literal("Unmasked")>},
+    {.name = "procMount", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(SecurityContext, proc_mount), .named = "v1.ProcMountType", .enum_values = kTexts<Literal("Default"), Literal("Unmasked")>},
     {.name = "seccompProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(SecurityContext, seccomp_profile), .message = &kSeccompProfileDesc},
     {.name = "appArmorProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(SecurityContext, app_armor_profile), .message = &kAppArmorProfileDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSecurityContextDesc = {.group = "", .version = "v1", .name = "SecurityContext", .doc = "", .is_kind = false, .size = sizeof(SecurityContext), .alignment = alignof(SecurityContext), .fields = kSecurityContextFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSELinuxOptionsFields = {{
@@ -1775,7 +1608,6 @@ constexpr std::array<schema::FieldDesc, 4> kSELinuxOptionsFields = {{
     {.name = "level", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SELinuxOptions, level)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSELinuxOptionsDesc = {.group = "", .version = "v1", .name = "SELinuxOptions", .doc = "", .is_kind = false, .size = sizeof(SELinuxOptions), .alignment = alignof(SELinuxOptions), .fields = kSELinuxOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kWindowsSecurityContextOptionsFields = {{
@@ -1785,7 +1617,6 @@ constexpr std::array<schema::FieldDesc, 4> kWindowsSecurityContextOptionsFields 
     {.name = "hostProcess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(WindowsSecurityContextOptions, host_process)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kWindowsSecurityContextOptionsDesc = {.group = "", .version = "v1", .name = "WindowsSecurityContextOptions", .doc = "", .is_kind = false, .size = sizeof(WindowsSecurityContextOptions), .alignment = alignof(WindowsSecurityContextOptions), .fields = kWindowsSecurityContextOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSysctlFields = {{
@@ -1793,15 +1624,13 @@ constexpr std::array<schema::FieldDesc, 2> kSysctlFields = {{
     {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Sysctl, value)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kSysctlDesc = {.group = "", .version = "v1", .name = "Sysctl", .doc = "", .is_kind = false, .size = sizeof(Sysctl), .alignment = alignof(Sysctl), .fields = kSysctlFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kImageVolumeSourceFields = {{
     {.name = "reference", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ImageVolumeSource, reference)},
-    {.name = "pullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ImageVolumeSource, pull_policy), .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
+    {.name = "pullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ImageVolumeSource, pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kImageVolumeSourceDesc = {.group = "", .version = "v1", .name = "ImageVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ImageVolumeSource), .alignment = alignof(ImageVolumeSource), .fields = kImageVolumeSourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNodeAllocatableResourceClaimStatusFields = {{
@@ -1811,23 +1640,2246 @@ constexpr std::array<schema::FieldDesc, 4> kNodeAllocatableResourceClaimStatusFi
     {.name = "overhead", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeAllocatableResourceClaimStatus, overhead), .message = &kNodeAllocatableOverheadResourcesDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "NodeAllocatableResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableResourceClaimStatus), .alignment = alignof(NodeAllocatableResourceClaimStatus), .fields = kNodeAllocatableResourceClaimStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableMappedResourcesFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableMappedResources, name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableMappedResources, name), .named = "v1.ResourceName"},
     {.name = "quantity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeAllocatableMappedResources, quantity)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableMappedResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableMappedResources", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableMappedResources), .alignment = alignof(NodeAllocatableMappedResources), .fields = kNodeAllocatableMappedResourcesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNodeAllocatableOverheadResourcesFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableOverheadResources, name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableOverheadResources, name), .named = "v1.ResourceName"},
     {.name = "perPod", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableOverheadResources, per_pod)},
     {.name = "perContainer", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableOverheadResources, per_container)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableOverheadResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableOverheadResources", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableOverheadResources), .alignment = alignof(NodeAllocatableOverheadResources), .fields = kNodeAllocatableOverheadResourcesFields};
+
+namespace {
+constexpr std::array<schema::JsonField, 31> kVolumeJson = {{
+    {&kVolumeFields[0], kVolumeFields[0].offset, ""},
+    {&kVolumeSourceFields[0], kVolumeFields[1].offset + kVolumeSourceFields[0].offset, "VolumeSource"},
+    {&kVolumeSourceFields[1], kVolumeFields[1].offset + kVolumeSourceFields[1].offset, "VolumeSource"},
+    {&kVolumeSourceFields[2], kVolumeFields[1].offset + kVolumeSourceFields[2].offset, "VolumeSource"},
+    {&kVolumeSourceFields[3], kVolumeFields[1].offset + kVolumeSourceFields[3].offset, "VolumeSource"},
+    {&kVolumeSourceFields[4], kVolumeFields[1].offset + kVolumeSourceFields[4].offset, "VolumeSource"},
+    {&kVolumeSourceFields[5], kVolumeFields[1].offset + kVolumeSourceFields[5].offset, "VolumeSource"},
+    {&kVolumeSourceFields[6], kVolumeFields[1].offset + kVolumeSourceFields[6].offset, "VolumeSource"},
+    {&kVolumeSourceFields[7], kVolumeFields[1].offset + kVolumeSourceFields[7].offset, "VolumeSource"},
+    {&kVolumeSourceFields[8], kVolumeFields[1].offset + kVolumeSourceFields[8].offset, "VolumeSource"},
+    {&kVolumeSourceFields[9], kVolumeFields[1].offset + kVolumeSourceFields[9].offset, "VolumeSource"},
+    {&kVolumeSourceFields[10], kVolumeFields[1].offset + kVolumeSourceFields[10].offset, "VolumeSource"},
+    {&kVolumeSourceFields[11], kVolumeFields[1].offset + kVolumeSourceFields[11].offset, "VolumeSource"},
+    {&kVolumeSourceFields[12], kVolumeFields[1].offset + kVolumeSourceFields[12].offset, "VolumeSource"},
+    {&kVolumeSourceFields[13], kVolumeFields[1].offset + kVolumeSourceFields[13].offset, "VolumeSource"},
+    {&kVolumeSourceFields[14], kVolumeFields[1].offset + kVolumeSourceFields[14].offset, "VolumeSource"},
+    {&kVolumeSourceFields[15], kVolumeFields[1].offset + kVolumeSourceFields[15].offset, "VolumeSource"},
+    {&kVolumeSourceFields[16], kVolumeFields[1].offset + kVolumeSourceFields[16].offset, "VolumeSource"},
+    {&kVolumeSourceFields[17], kVolumeFields[1].offset + kVolumeSourceFields[17].offset, "VolumeSource"},
+    {&kVolumeSourceFields[18], kVolumeFields[1].offset + kVolumeSourceFields[18].offset, "VolumeSource"},
+    {&kVolumeSourceFields[19], kVolumeFields[1].offset + kVolumeSourceFields[19].offset, "VolumeSource"},
+    {&kVolumeSourceFields[20], kVolumeFields[1].offset + kVolumeSourceFields[20].offset, "VolumeSource"},
+    {&kVolumeSourceFields[21], kVolumeFields[1].offset + kVolumeSourceFields[21].offset, "VolumeSource"},
+    {&kVolumeSourceFields[22], kVolumeFields[1].offset + kVolumeSourceFields[22].offset, "VolumeSource"},
+    {&kVolumeSourceFields[23], kVolumeFields[1].offset + kVolumeSourceFields[23].offset, "VolumeSource"},
+    {&kVolumeSourceFields[24], kVolumeFields[1].offset + kVolumeSourceFields[24].offset, "VolumeSource"},
+    {&kVolumeSourceFields[25], kVolumeFields[1].offset + kVolumeSourceFields[25].offset, "VolumeSource"},
+    {&kVolumeSourceFields[26], kVolumeFields[1].offset + kVolumeSourceFields[26].offset, "VolumeSource"},
+    {&kVolumeSourceFields[27], kVolumeFields[1].offset + kVolumeSourceFields[27].offset, "VolumeSource"},
+    {&kVolumeSourceFields[28], kVolumeFields[1].offset + kVolumeSourceFields[28].offset, "VolumeSource"},
+    {&kVolumeSourceFields[29], kVolumeFields[1].offset + kVolumeSourceFields[29].offset, "VolumeSource"},
+}};
+constexpr std::array<std::uint8_t, 64> kVolumeSlots = {4, 255, 23, 255, 255, 255, 255, 13, 255, 30, 255, 255, 12, 255, 9, 255, 255, 26, 5, 255, 255, 17, 255, 21, 255, 14, 255, 19, 11, 255, 1, 255, 7, 3, 18, 27, 28, 0, 6, 255, 255, 255, 255, 255, 255, 255, 255, 16, 255, 25, 255, 8, 22, 20, 15, 255, 10, 2, 24, 255, 29, 255, 255, 255};
+constexpr std::array<std::uint8_t, 3> kVolumeNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kVolumeDesc = {.group = "", .version = "v1", .name = "Volume", .doc = "", .is_kind = false, .size = sizeof(Volume), .alignment = alignof(Volume), .fields = kVolumeFields, .json_fields = kVolumeJson, .slots = kVolumeSlots.data(), .hash_multiplier = 8633919386260834545U, .hash_shift = 58, .by_number = kVolumeNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 30> kVolumeSourceJson = {{
+    {&kVolumeSourceFields[0], kVolumeSourceFields[0].offset, ""},
+    {&kVolumeSourceFields[1], kVolumeSourceFields[1].offset, ""},
+    {&kVolumeSourceFields[2], kVolumeSourceFields[2].offset, ""},
+    {&kVolumeSourceFields[3], kVolumeSourceFields[3].offset, ""},
+    {&kVolumeSourceFields[4], kVolumeSourceFields[4].offset, ""},
+    {&kVolumeSourceFields[5], kVolumeSourceFields[5].offset, ""},
+    {&kVolumeSourceFields[6], kVolumeSourceFields[6].offset, ""},
+    {&kVolumeSourceFields[7], kVolumeSourceFields[7].offset, ""},
+    {&kVolumeSourceFields[8], kVolumeSourceFields[8].offset, ""},
+    {&kVolumeSourceFields[9], kVolumeSourceFields[9].offset, ""},
+    {&kVolumeSourceFields[10], kVolumeSourceFields[10].offset, ""},
+    {&kVolumeSourceFields[11], kVolumeSourceFields[11].offset, ""},
+    {&kVolumeSourceFields[12], kVolumeSourceFields[12].offset, ""},
+    {&kVolumeSourceFields[13], kVolumeSourceFields[13].offset, ""},
+    {&kVolumeSourceFields[14], kVolumeSourceFields[14].offset, ""},
+    {&kVolumeSourceFields[15], kVolumeSourceFields[15].offset, ""},
+    {&kVolumeSourceFields[16], kVolumeSourceFields[16].offset, ""},
+    {&kVolumeSourceFields[17], kVolumeSourceFields[17].offset, ""},
+    {&kVolumeSourceFields[18], kVolumeSourceFields[18].offset, ""},
+    {&kVolumeSourceFields[19], kVolumeSourceFields[19].offset, ""},
+    {&kVolumeSourceFields[20], kVolumeSourceFields[20].offset, ""},
+    {&kVolumeSourceFields[21], kVolumeSourceFields[21].offset, ""},
+    {&kVolumeSourceFields[22], kVolumeSourceFields[22].offset, ""},
+    {&kVolumeSourceFields[23], kVolumeSourceFields[23].offset, ""},
+    {&kVolumeSourceFields[24], kVolumeSourceFields[24].offset, ""},
+    {&kVolumeSourceFields[25], kVolumeSourceFields[25].offset, ""},
+    {&kVolumeSourceFields[26], kVolumeSourceFields[26].offset, ""},
+    {&kVolumeSourceFields[27], kVolumeSourceFields[27].offset, ""},
+    {&kVolumeSourceFields[28], kVolumeSourceFields[28].offset, ""},
+    {&kVolumeSourceFields[29], kVolumeSourceFields[29].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 64> kVolumeSourceSlots = {3, 255, 22, 255, 255, 255, 255, 12, 255, 29, 255, 255, 11, 255, 8, 255, 255, 25, 4, 255, 255, 16, 255, 20, 255, 13, 255, 18, 10, 255, 0, 255, 6, 2, 17, 26, 27, 255, 5, 255, 255, 255, 255, 255, 255, 255, 255, 15, 255, 24, 255, 7, 21, 19, 14, 255, 9, 1, 23, 255, 28, 255, 255, 255};
+constexpr std::array<std::uint8_t, 31> kVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 25, 23, 26, 27, 28, 29};
+}  // namespace
+constexpr schema::TypeDesc kVolumeSourceDesc = {.group = "", .version = "v1", .name = "VolumeSource", .doc = "", .is_kind = false, .size = sizeof(VolumeSource), .alignment = alignof(VolumeSource), .fields = kVolumeSourceFields, .json_fields = kVolumeSourceJson, .slots = kVolumeSourceSlots.data(), .hash_multiplier = 8633919386260834545U, .hash_shift = 58, .by_number = kVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPersistentVolumeClaimVolumeSourceJson = {{
+    {&kPersistentVolumeClaimVolumeSourceFields[0], kPersistentVolumeClaimVolumeSourceFields[0].offset, ""},
+    {&kPersistentVolumeClaimVolumeSourceFields[1], kPersistentVolumeClaimVolumeSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPersistentVolumeClaimVolumeSourceSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kPersistentVolumeClaimVolumeSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPersistentVolumeClaimVolumeSourceDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimVolumeSource), .alignment = alignof(PersistentVolumeClaimVolumeSource), .fields = kPersistentVolumeClaimVolumeSourceFields, .json_fields = kPersistentVolumeClaimVolumeSourceJson, .slots = kPersistentVolumeClaimVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kPersistentVolumeClaimVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 9> kPersistentVolumeClaimSpecJson = {{
+    {&kPersistentVolumeClaimSpecFields[0], kPersistentVolumeClaimSpecFields[0].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[1], kPersistentVolumeClaimSpecFields[1].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[2], kPersistentVolumeClaimSpecFields[2].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[3], kPersistentVolumeClaimSpecFields[3].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[4], kPersistentVolumeClaimSpecFields[4].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[5], kPersistentVolumeClaimSpecFields[5].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[6], kPersistentVolumeClaimSpecFields[6].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[7], kPersistentVolumeClaimSpecFields[7].offset, ""},
+    {&kPersistentVolumeClaimSpecFields[8], kPersistentVolumeClaimSpecFields[8].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kPersistentVolumeClaimSpecSlots = {6, 255, 255, 255, 3, 2, 255, 255, 8, 4, 1, 0, 7, 255, 5, 255};
+constexpr std::array<std::uint8_t, 10> kPersistentVolumeClaimSpecNumbers = {255, 0, 2, 3, 1, 4, 5, 6, 7, 8};
+}  // namespace
+constexpr schema::TypeDesc kPersistentVolumeClaimSpecDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimSpec", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimSpec), .alignment = alignof(PersistentVolumeClaimSpec), .fields = kPersistentVolumeClaimSpecFields, .json_fields = kPersistentVolumeClaimSpecJson, .slots = kPersistentVolumeClaimSpecSlots.data(), .hash_multiplier = 16255895523639956555U, .hash_shift = 60, .by_number = kPersistentVolumeClaimSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kTypedObjectReferenceJson = {{
+    {&kTypedObjectReferenceFields[0], kTypedObjectReferenceFields[0].offset, ""},
+    {&kTypedObjectReferenceFields[1], kTypedObjectReferenceFields[1].offset, ""},
+    {&kTypedObjectReferenceFields[2], kTypedObjectReferenceFields[2].offset, ""},
+    {&kTypedObjectReferenceFields[3], kTypedObjectReferenceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTypedObjectReferenceSlots = {2, 1, 0, 3};
+constexpr std::array<std::uint8_t, 5> kTypedObjectReferenceNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kTypedObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedObjectReference", .doc = "", .is_kind = false, .size = sizeof(TypedObjectReference), .alignment = alignof(TypedObjectReference), .fields = kTypedObjectReferenceFields, .json_fields = kTypedObjectReferenceJson, .slots = kTypedObjectReferenceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kTypedObjectReferenceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kVolumeHealthConditionJson = {{
+    {&kVolumeHealthConditionFields[0], kVolumeHealthConditionFields[0].offset, ""},
+    {&kVolumeHealthConditionFields[1], kVolumeHealthConditionFields[1].offset, ""},
+    {&kVolumeHealthConditionFields[2], kVolumeHealthConditionFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kVolumeHealthConditionSlots = {2, 0, 255, 1};
+constexpr std::array<std::uint8_t, 4> kVolumeHealthConditionNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kVolumeHealthConditionDesc = {.group = "", .version = "v1", .name = "VolumeHealthCondition", .doc = "", .is_kind = false, .size = sizeof(VolumeHealthCondition), .alignment = alignof(VolumeHealthCondition), .fields = kVolumeHealthConditionFields, .json_fields = kVolumeHealthConditionJson, .slots = kVolumeHealthConditionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kVolumeHealthConditionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kPodVolumeHealthJson = {{
+    {&kPodVolumeHealthFields[0], kPodVolumeHealthFields[0].offset, ""},
+    {&kPodVolumeHealthFields[1], kPodVolumeHealthFields[1].offset, ""},
+    {&kPodVolumeHealthFields[2], kPodVolumeHealthFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPodVolumeHealthSlots = {255, 1, 0, 2};
+constexpr std::array<std::uint8_t, 4> kPodVolumeHealthNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kPodVolumeHealthDesc = {.group = "", .version = "v1", .name = "PodVolumeHealth", .doc = "", .is_kind = false, .size = sizeof(PodVolumeHealth), .alignment = alignof(PodVolumeHealth), .fields = kPodVolumeHealthFields, .json_fields = kPodVolumeHealthJson, .slots = kPodVolumeHealthSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kPodVolumeHealthNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kHostPathVolumeSourceJson = {{
+    {&kHostPathVolumeSourceFields[0], kHostPathVolumeSourceFields[0].offset, ""},
+    {&kHostPathVolumeSourceFields[1], kHostPathVolumeSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kHostPathVolumeSourceSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kHostPathVolumeSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kHostPathVolumeSourceDesc = {.group = "", .version = "v1", .name = "HostPathVolumeSource", .doc = "", .is_kind = false, .size = sizeof(HostPathVolumeSource), .alignment = alignof(HostPathVolumeSource), .fields = kHostPathVolumeSourceFields, .json_fields = kHostPathVolumeSourceJson, .slots = kHostPathVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kHostPathVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kEmptyDirVolumeSourceJson = {{
+    {&kEmptyDirVolumeSourceFields[0], kEmptyDirVolumeSourceFields[0].offset, ""},
+    {&kEmptyDirVolumeSourceFields[1], kEmptyDirVolumeSourceFields[1].offset, ""},
+    {&kEmptyDirVolumeSourceFields[2], kEmptyDirVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kEmptyDirVolumeSourceSlots = {2, 1, 0, 255};
+constexpr std::array<std::uint8_t, 4> kEmptyDirVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kEmptyDirVolumeSourceDesc = {.group = "", .version = "v1", .name = "EmptyDirVolumeSource", .doc = "", .is_kind = false, .size = sizeof(EmptyDirVolumeSource), .alignment = alignof(EmptyDirVolumeSource), .fields = kEmptyDirVolumeSourceFields, .json_fields = kEmptyDirVolumeSourceJson, .slots = kEmptyDirVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kEmptyDirVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kGlusterfsVolumeSourceJson = {{
+    {&kGlusterfsVolumeSourceFields[0], kGlusterfsVolumeSourceFields[0].offset, ""},
+    {&kGlusterfsVolumeSourceFields[1], kGlusterfsVolumeSourceFields[1].offset, ""},
+    {&kGlusterfsVolumeSourceFields[2], kGlusterfsVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kGlusterfsVolumeSourceSlots = {0, 255, 1, 2};
+constexpr std::array<std::uint8_t, 4> kGlusterfsVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kGlusterfsVolumeSourceDesc = {.group = "", .version = "v1", .name = "GlusterfsVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GlusterfsVolumeSource), .alignment = alignof(GlusterfsVolumeSource), .fields = kGlusterfsVolumeSourceFields, .json_fields = kGlusterfsVolumeSourceJson, .slots = kGlusterfsVolumeSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kGlusterfsVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kRBDVolumeSourceJson = {{
+    {&kRBDVolumeSourceFields[0], kRBDVolumeSourceFields[0].offset, ""},
+    {&kRBDVolumeSourceFields[1], kRBDVolumeSourceFields[1].offset, ""},
+    {&kRBDVolumeSourceFields[2], kRBDVolumeSourceFields[2].offset, ""},
+    {&kRBDVolumeSourceFields[3], kRBDVolumeSourceFields[3].offset, ""},
+    {&kRBDVolumeSourceFields[4], kRBDVolumeSourceFields[4].offset, ""},
+    {&kRBDVolumeSourceFields[5], kRBDVolumeSourceFields[5].offset, ""},
+    {&kRBDVolumeSourceFields[6], kRBDVolumeSourceFields[6].offset, ""},
+    {&kRBDVolumeSourceFields[7], kRBDVolumeSourceFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kRBDVolumeSourceSlots = {7, 5, 2, 4, 3, 1, 0, 6};
+constexpr std::array<std::uint8_t, 9> kRBDVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kRBDVolumeSourceDesc = {.group = "", .version = "v1", .name = "RBDVolumeSource", .doc = "", .is_kind = false, .size = sizeof(RBDVolumeSource), .alignment = alignof(RBDVolumeSource), .fields = kRBDVolumeSourceFields, .json_fields = kRBDVolumeSourceJson, .slots = kRBDVolumeSourceSlots.data(), .hash_multiplier = 18354596198991945273U, .hash_shift = 61, .by_number = kRBDVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kCinderVolumeSourceJson = {{
+    {&kCinderVolumeSourceFields[0], kCinderVolumeSourceFields[0].offset, ""},
+    {&kCinderVolumeSourceFields[1], kCinderVolumeSourceFields[1].offset, ""},
+    {&kCinderVolumeSourceFields[2], kCinderVolumeSourceFields[2].offset, ""},
+    {&kCinderVolumeSourceFields[3], kCinderVolumeSourceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kCinderVolumeSourceSlots = {1, 0, 2, 3};
+constexpr std::array<std::uint8_t, 5> kCinderVolumeSourceNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kCinderVolumeSourceDesc = {.group = "", .version = "v1", .name = "CinderVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CinderVolumeSource), .alignment = alignof(CinderVolumeSource), .fields = kCinderVolumeSourceFields, .json_fields = kCinderVolumeSourceJson, .slots = kCinderVolumeSourceSlots.data(), .hash_multiplier = 11982011376358104761U, .hash_shift = 62, .by_number = kCinderVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kCephFSVolumeSourceJson = {{
+    {&kCephFSVolumeSourceFields[0], kCephFSVolumeSourceFields[0].offset, ""},
+    {&kCephFSVolumeSourceFields[1], kCephFSVolumeSourceFields[1].offset, ""},
+    {&kCephFSVolumeSourceFields[2], kCephFSVolumeSourceFields[2].offset, ""},
+    {&kCephFSVolumeSourceFields[3], kCephFSVolumeSourceFields[3].offset, ""},
+    {&kCephFSVolumeSourceFields[4], kCephFSVolumeSourceFields[4].offset, ""},
+    {&kCephFSVolumeSourceFields[5], kCephFSVolumeSourceFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kCephFSVolumeSourceSlots = {5, 4, 2, 1, 0, 255, 255, 3};
+constexpr std::array<std::uint8_t, 7> kCephFSVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kCephFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "CephFSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CephFSVolumeSource), .alignment = alignof(CephFSVolumeSource), .fields = kCephFSVolumeSourceFields, .json_fields = kCephFSVolumeSourceJson, .slots = kCephFSVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kCephFSVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kFlockerVolumeSourceJson = {{
+    {&kFlockerVolumeSourceFields[0], kFlockerVolumeSourceFields[0].offset, ""},
+    {&kFlockerVolumeSourceFields[1], kFlockerVolumeSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kFlockerVolumeSourceSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kFlockerVolumeSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kFlockerVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlockerVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FlockerVolumeSource), .alignment = alignof(FlockerVolumeSource), .fields = kFlockerVolumeSourceFields, .json_fields = kFlockerVolumeSourceJson, .slots = kFlockerVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kFlockerVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kGCEPersistentDiskVolumeSourceJson = {{
+    {&kGCEPersistentDiskVolumeSourceFields[0], kGCEPersistentDiskVolumeSourceFields[0].offset, ""},
+    {&kGCEPersistentDiskVolumeSourceFields[1], kGCEPersistentDiskVolumeSourceFields[1].offset, ""},
+    {&kGCEPersistentDiskVolumeSourceFields[2], kGCEPersistentDiskVolumeSourceFields[2].offset, ""},
+    {&kGCEPersistentDiskVolumeSourceFields[3], kGCEPersistentDiskVolumeSourceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kGCEPersistentDiskVolumeSourceSlots = {3, 1, 0, 2};
+constexpr std::array<std::uint8_t, 5> kGCEPersistentDiskVolumeSourceNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kGCEPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "GCEPersistentDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GCEPersistentDiskVolumeSource), .alignment = alignof(GCEPersistentDiskVolumeSource), .fields = kGCEPersistentDiskVolumeSourceFields, .json_fields = kGCEPersistentDiskVolumeSourceJson, .slots = kGCEPersistentDiskVolumeSourceSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kGCEPersistentDiskVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kQuobyteVolumeSourceJson = {{
+    {&kQuobyteVolumeSourceFields[0], kQuobyteVolumeSourceFields[0].offset, ""},
+    {&kQuobyteVolumeSourceFields[1], kQuobyteVolumeSourceFields[1].offset, ""},
+    {&kQuobyteVolumeSourceFields[2], kQuobyteVolumeSourceFields[2].offset, ""},
+    {&kQuobyteVolumeSourceFields[3], kQuobyteVolumeSourceFields[3].offset, ""},
+    {&kQuobyteVolumeSourceFields[4], kQuobyteVolumeSourceFields[4].offset, ""},
+    {&kQuobyteVolumeSourceFields[5], kQuobyteVolumeSourceFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kQuobyteVolumeSourceSlots = {255, 4, 255, 2, 5, 1, 3, 0};
+constexpr std::array<std::uint8_t, 7> kQuobyteVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kQuobyteVolumeSourceDesc = {.group = "", .version = "v1", .name = "QuobyteVolumeSource", .doc = "", .is_kind = false, .size = sizeof(QuobyteVolumeSource), .alignment = alignof(QuobyteVolumeSource), .fields = kQuobyteVolumeSourceFields, .json_fields = kQuobyteVolumeSourceJson, .slots = kQuobyteVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kQuobyteVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kFlexVolumeSourceJson = {{
+    {&kFlexVolumeSourceFields[0], kFlexVolumeSourceFields[0].offset, ""},
+    {&kFlexVolumeSourceFields[1], kFlexVolumeSourceFields[1].offset, ""},
+    {&kFlexVolumeSourceFields[2], kFlexVolumeSourceFields[2].offset, ""},
+    {&kFlexVolumeSourceFields[3], kFlexVolumeSourceFields[3].offset, ""},
+    {&kFlexVolumeSourceFields[4], kFlexVolumeSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kFlexVolumeSourceSlots = {1, 3, 2, 4, 0, 255, 255, 255};
+constexpr std::array<std::uint8_t, 6> kFlexVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kFlexVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlexVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FlexVolumeSource), .alignment = alignof(FlexVolumeSource), .fields = kFlexVolumeSourceFields, .json_fields = kFlexVolumeSourceJson, .slots = kFlexVolumeSourceSlots.data(), .hash_multiplier = 7190703300742001587U, .hash_shift = 61, .by_number = kFlexVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kAWSElasticBlockStoreVolumeSourceJson = {{
+    {&kAWSElasticBlockStoreVolumeSourceFields[0], kAWSElasticBlockStoreVolumeSourceFields[0].offset, ""},
+    {&kAWSElasticBlockStoreVolumeSourceFields[1], kAWSElasticBlockStoreVolumeSourceFields[1].offset, ""},
+    {&kAWSElasticBlockStoreVolumeSourceFields[2], kAWSElasticBlockStoreVolumeSourceFields[2].offset, ""},
+    {&kAWSElasticBlockStoreVolumeSourceFields[3], kAWSElasticBlockStoreVolumeSourceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kAWSElasticBlockStoreVolumeSourceSlots = {3, 1, 0, 2};
+constexpr std::array<std::uint8_t, 5> kAWSElasticBlockStoreVolumeSourceNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kAWSElasticBlockStoreVolumeSourceDesc = {.group = "", .version = "v1", .name = "AWSElasticBlockStoreVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AWSElasticBlockStoreVolumeSource), .alignment = alignof(AWSElasticBlockStoreVolumeSource), .fields = kAWSElasticBlockStoreVolumeSourceFields, .json_fields = kAWSElasticBlockStoreVolumeSourceJson, .slots = kAWSElasticBlockStoreVolumeSourceSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kAWSElasticBlockStoreVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kGitRepoVolumeSourceJson = {{
+    {&kGitRepoVolumeSourceFields[0], kGitRepoVolumeSourceFields[0].offset, ""},
+    {&kGitRepoVolumeSourceFields[1], kGitRepoVolumeSourceFields[1].offset, ""},
+    {&kGitRepoVolumeSourceFields[2], kGitRepoVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kGitRepoVolumeSourceSlots = {1, 0, 2, 255};
+constexpr std::array<std::uint8_t, 4> kGitRepoVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kGitRepoVolumeSourceDesc = {.group = "", .version = "v1", .name = "GitRepoVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GitRepoVolumeSource), .alignment = alignof(GitRepoVolumeSource), .fields = kGitRepoVolumeSourceFields, .json_fields = kGitRepoVolumeSourceJson, .slots = kGitRepoVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kGitRepoVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kSecretVolumeSourceJson = {{
+    {&kSecretVolumeSourceFields[0], kSecretVolumeSourceFields[0].offset, ""},
+    {&kSecretVolumeSourceFields[1], kSecretVolumeSourceFields[1].offset, ""},
+    {&kSecretVolumeSourceFields[2], kSecretVolumeSourceFields[2].offset, ""},
+    {&kSecretVolumeSourceFields[3], kSecretVolumeSourceFields[3].offset, ""},
+    {&kSecretVolumeSourceFields[4], kSecretVolumeSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kSecretVolumeSourceSlots = {3, 255, 4, 2, 255, 1, 255, 0};
+constexpr std::array<std::uint8_t, 6> kSecretVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kSecretVolumeSourceDesc = {.group = "", .version = "v1", .name = "SecretVolumeSource", .doc = "", .is_kind = false, .size = sizeof(SecretVolumeSource), .alignment = alignof(SecretVolumeSource), .fields = kSecretVolumeSourceFields, .json_fields = kSecretVolumeSourceJson, .slots = kSecretVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kSecretVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kSecretProjectionJson = {{
+    {&kLocalObjectReferenceFields[0], kSecretProjectionFields[0].offset + kLocalObjectReferenceFields[0].offset, "LocalObjectReference"},
+    {&kSecretProjectionFields[1], kSecretProjectionFields[1].offset, ""},
+    {&kSecretProjectionFields[2], kSecretProjectionFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kSecretProjectionSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 5> kSecretProjectionNumbers = {255, 0, 1, 255, 2};
+}  // namespace
+constexpr schema::TypeDesc kSecretProjectionDesc = {.group = "", .version = "v1", .name = "SecretProjection", .doc = "", .is_kind = false, .size = sizeof(SecretProjection), .alignment = alignof(SecretProjection), .fields = kSecretProjectionFields, .json_fields = kSecretProjectionJson, .slots = kSecretProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSecretProjectionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kNFSVolumeSourceJson = {{
+    {&kNFSVolumeSourceFields[0], kNFSVolumeSourceFields[0].offset, ""},
+    {&kNFSVolumeSourceFields[1], kNFSVolumeSourceFields[1].offset, ""},
+    {&kNFSVolumeSourceFields[2], kNFSVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNFSVolumeSourceSlots = {0, 1, 255, 2};
+constexpr std::array<std::uint8_t, 4> kNFSVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kNFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "NFSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(NFSVolumeSource), .alignment = alignof(NFSVolumeSource), .fields = kNFSVolumeSourceFields, .json_fields = kNFSVolumeSourceJson, .slots = kNFSVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNFSVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 11> kISCSIVolumeSourceJson = {{
+    {&kISCSIVolumeSourceFields[0], kISCSIVolumeSourceFields[0].offset, ""},
+    {&kISCSIVolumeSourceFields[1], kISCSIVolumeSourceFields[1].offset, ""},
+    {&kISCSIVolumeSourceFields[2], kISCSIVolumeSourceFields[2].offset, ""},
+    {&kISCSIVolumeSourceFields[3], kISCSIVolumeSourceFields[3].offset, ""},
+    {&kISCSIVolumeSourceFields[4], kISCSIVolumeSourceFields[4].offset, ""},
+    {&kISCSIVolumeSourceFields[5], kISCSIVolumeSourceFields[5].offset, ""},
+    {&kISCSIVolumeSourceFields[6], kISCSIVolumeSourceFields[6].offset, ""},
+    {&kISCSIVolumeSourceFields[7], kISCSIVolumeSourceFields[7].offset, ""},
+    {&kISCSIVolumeSourceFields[8], kISCSIVolumeSourceFields[8].offset, ""},
+    {&kISCSIVolumeSourceFields[9], kISCSIVolumeSourceFields[9].offset, ""},
+    {&kISCSIVolumeSourceFields[10], kISCSIVolumeSourceFields[10].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kISCSIVolumeSourceSlots = {8, 10, 255, 6, 9, 1, 255, 255, 2, 4, 255, 255, 0, 7, 3, 5};
+constexpr std::array<std::uint8_t, 13> kISCSIVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 255, 9, 8, 10};
+}  // namespace
+constexpr schema::TypeDesc kISCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "ISCSIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ISCSIVolumeSource), .alignment = alignof(ISCSIVolumeSource), .fields = kISCSIVolumeSourceFields, .json_fields = kISCSIVolumeSourceJson, .slots = kISCSIVolumeSourceSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 60, .by_number = kISCSIVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kFCVolumeSourceJson = {{
+    {&kFCVolumeSourceFields[0], kFCVolumeSourceFields[0].offset, ""},
+    {&kFCVolumeSourceFields[1], kFCVolumeSourceFields[1].offset, ""},
+    {&kFCVolumeSourceFields[2], kFCVolumeSourceFields[2].offset, ""},
+    {&kFCVolumeSourceFields[3], kFCVolumeSourceFields[3].offset, ""},
+    {&kFCVolumeSourceFields[4], kFCVolumeSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kFCVolumeSourceSlots = {3, 1, 255, 0, 4, 255, 2, 255};
+constexpr std::array<std::uint8_t, 6> kFCVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kFCVolumeSourceDesc = {.group = "", .version = "v1", .name = "FCVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FCVolumeSource), .alignment = alignof(FCVolumeSource), .fields = kFCVolumeSourceFields, .json_fields = kFCVolumeSourceJson, .slots = kFCVolumeSourceSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 61, .by_number = kFCVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kAzureFileVolumeSourceJson = {{
+    {&kAzureFileVolumeSourceFields[0], kAzureFileVolumeSourceFields[0].offset, ""},
+    {&kAzureFileVolumeSourceFields[1], kAzureFileVolumeSourceFields[1].offset, ""},
+    {&kAzureFileVolumeSourceFields[2], kAzureFileVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kAzureFileVolumeSourceSlots = {1, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kAzureFileVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kAzureFileVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureFileVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AzureFileVolumeSource), .alignment = alignof(AzureFileVolumeSource), .fields = kAzureFileVolumeSourceFields, .json_fields = kAzureFileVolumeSourceJson, .slots = kAzureFileVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kAzureFileVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kVsphereVirtualDiskVolumeSourceJson = {{
+    {&kVsphereVirtualDiskVolumeSourceFields[0], kVsphereVirtualDiskVolumeSourceFields[0].offset, ""},
+    {&kVsphereVirtualDiskVolumeSourceFields[1], kVsphereVirtualDiskVolumeSourceFields[1].offset, ""},
+    {&kVsphereVirtualDiskVolumeSourceFields[2], kVsphereVirtualDiskVolumeSourceFields[2].offset, ""},
+    {&kVsphereVirtualDiskVolumeSourceFields[3], kVsphereVirtualDiskVolumeSourceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kVsphereVirtualDiskVolumeSourceSlots = {1, 0, 3, 2};
+constexpr std::array<std::uint8_t, 5> kVsphereVirtualDiskVolumeSourceNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kVsphereVirtualDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "VsphereVirtualDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(VsphereVirtualDiskVolumeSource), .alignment = alignof(VsphereVirtualDiskVolumeSource), .fields = kVsphereVirtualDiskVolumeSourceFields, .json_fields = kVsphereVirtualDiskVolumeSourceJson, .slots = kVsphereVirtualDiskVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kVsphereVirtualDiskVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPhotonPersistentDiskVolumeSourceJson = {{
+    {&kPhotonPersistentDiskVolumeSourceFields[0], kPhotonPersistentDiskVolumeSourceFields[0].offset, ""},
+    {&kPhotonPersistentDiskVolumeSourceFields[1], kPhotonPersistentDiskVolumeSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPhotonPersistentDiskVolumeSourceSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kPhotonPersistentDiskVolumeSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPhotonPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "PhotonPersistentDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PhotonPersistentDiskVolumeSource), .alignment = alignof(PhotonPersistentDiskVolumeSource), .fields = kPhotonPersistentDiskVolumeSourceFields, .json_fields = kPhotonPersistentDiskVolumeSourceJson, .slots = kPhotonPersistentDiskVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPhotonPersistentDiskVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kAzureDiskVolumeSourceJson = {{
+    {&kAzureDiskVolumeSourceFields[0], kAzureDiskVolumeSourceFields[0].offset, ""},
+    {&kAzureDiskVolumeSourceFields[1], kAzureDiskVolumeSourceFields[1].offset, ""},
+    {&kAzureDiskVolumeSourceFields[2], kAzureDiskVolumeSourceFields[2].offset, ""},
+    {&kAzureDiskVolumeSourceFields[3], kAzureDiskVolumeSourceFields[3].offset, ""},
+    {&kAzureDiskVolumeSourceFields[4], kAzureDiskVolumeSourceFields[4].offset, ""},
+    {&kAzureDiskVolumeSourceFields[5], kAzureDiskVolumeSourceFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kAzureDiskVolumeSourceSlots = {255, 2, 255, 1, 3, 5, 0, 4};
+constexpr std::array<std::uint8_t, 7> kAzureDiskVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kAzureDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AzureDiskVolumeSource), .alignment = alignof(AzureDiskVolumeSource), .fields = kAzureDiskVolumeSourceFields, .json_fields = kAzureDiskVolumeSourceJson, .slots = kAzureDiskVolumeSourceSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kAzureDiskVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kPortworxVolumeSourceJson = {{
+    {&kPortworxVolumeSourceFields[0], kPortworxVolumeSourceFields[0].offset, ""},
+    {&kPortworxVolumeSourceFields[1], kPortworxVolumeSourceFields[1].offset, ""},
+    {&kPortworxVolumeSourceFields[2], kPortworxVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPortworxVolumeSourceSlots = {0, 2, 1, 255};
+constexpr std::array<std::uint8_t, 4> kPortworxVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kPortworxVolumeSourceDesc = {.group = "", .version = "v1", .name = "PortworxVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PortworxVolumeSource), .alignment = alignof(PortworxVolumeSource), .fields = kPortworxVolumeSourceFields, .json_fields = kPortworxVolumeSourceJson, .slots = kPortworxVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kPortworxVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 10> kScaleIOVolumeSourceJson = {{
+    {&kScaleIOVolumeSourceFields[0], kScaleIOVolumeSourceFields[0].offset, ""},
+    {&kScaleIOVolumeSourceFields[1], kScaleIOVolumeSourceFields[1].offset, ""},
+    {&kScaleIOVolumeSourceFields[2], kScaleIOVolumeSourceFields[2].offset, ""},
+    {&kScaleIOVolumeSourceFields[3], kScaleIOVolumeSourceFields[3].offset, ""},
+    {&kScaleIOVolumeSourceFields[4], kScaleIOVolumeSourceFields[4].offset, ""},
+    {&kScaleIOVolumeSourceFields[5], kScaleIOVolumeSourceFields[5].offset, ""},
+    {&kScaleIOVolumeSourceFields[6], kScaleIOVolumeSourceFields[6].offset, ""},
+    {&kScaleIOVolumeSourceFields[7], kScaleIOVolumeSourceFields[7].offset, ""},
+    {&kScaleIOVolumeSourceFields[8], kScaleIOVolumeSourceFields[8].offset, ""},
+    {&kScaleIOVolumeSourceFields[9], kScaleIOVolumeSourceFields[9].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kScaleIOVolumeSourceSlots = {2, 1, 255, 255, 0, 6, 255, 255, 255, 7, 5, 4, 255, 8, 3, 9};
+constexpr std::array<std::uint8_t, 11> kScaleIOVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+}  // namespace
+constexpr schema::TypeDesc kScaleIOVolumeSourceDesc = {.group = "", .version = "v1", .name = "ScaleIOVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ScaleIOVolumeSource), .alignment = alignof(ScaleIOVolumeSource), .fields = kScaleIOVolumeSourceFields, .json_fields = kScaleIOVolumeSourceJson, .slots = kScaleIOVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 60, .by_number = kScaleIOVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kStorageOSVolumeSourceJson = {{
+    {&kStorageOSVolumeSourceFields[0], kStorageOSVolumeSourceFields[0].offset, ""},
+    {&kStorageOSVolumeSourceFields[1], kStorageOSVolumeSourceFields[1].offset, ""},
+    {&kStorageOSVolumeSourceFields[2], kStorageOSVolumeSourceFields[2].offset, ""},
+    {&kStorageOSVolumeSourceFields[3], kStorageOSVolumeSourceFields[3].offset, ""},
+    {&kStorageOSVolumeSourceFields[4], kStorageOSVolumeSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kStorageOSVolumeSourceSlots = {4, 1, 255, 255, 0, 255, 2, 3};
+constexpr std::array<std::uint8_t, 6> kStorageOSVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kStorageOSVolumeSourceDesc = {.group = "", .version = "v1", .name = "StorageOSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(StorageOSVolumeSource), .alignment = alignof(StorageOSVolumeSource), .fields = kStorageOSVolumeSourceFields, .json_fields = kStorageOSVolumeSourceJson, .slots = kStorageOSVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kStorageOSVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kConfigMapVolumeSourceJson = {{
+    {&kLocalObjectReferenceFields[0], kConfigMapVolumeSourceFields[0].offset + kLocalObjectReferenceFields[0].offset, "LocalObjectReference"},
+    {&kConfigMapVolumeSourceFields[1], kConfigMapVolumeSourceFields[1].offset, ""},
+    {&kConfigMapVolumeSourceFields[2], kConfigMapVolumeSourceFields[2].offset, ""},
+    {&kConfigMapVolumeSourceFields[3], kConfigMapVolumeSourceFields[3].offset, ""},
+    {&kConfigMapVolumeSourceFields[4], kConfigMapVolumeSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kConfigMapVolumeSourceSlots = {3, 255, 4, 2, 255, 1, 255, 0};
+constexpr std::array<std::uint8_t, 6> kConfigMapVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kConfigMapVolumeSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapVolumeSource), .alignment = alignof(ConfigMapVolumeSource), .fields = kConfigMapVolumeSourceFields, .json_fields = kConfigMapVolumeSourceJson, .slots = kConfigMapVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kConfigMapVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kConfigMapProjectionJson = {{
+    {&kLocalObjectReferenceFields[0], kConfigMapProjectionFields[0].offset + kLocalObjectReferenceFields[0].offset, "LocalObjectReference"},
+    {&kConfigMapProjectionFields[1], kConfigMapProjectionFields[1].offset, ""},
+    {&kConfigMapProjectionFields[2], kConfigMapProjectionFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kConfigMapProjectionSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 5> kConfigMapProjectionNumbers = {255, 0, 1, 255, 2};
+}  // namespace
+constexpr schema::TypeDesc kConfigMapProjectionDesc = {.group = "", .version = "v1", .name = "ConfigMapProjection", .doc = "", .is_kind = false, .size = sizeof(ConfigMapProjection), .alignment = alignof(ConfigMapProjection), .fields = kConfigMapProjectionFields, .json_fields = kConfigMapProjectionJson, .slots = kConfigMapProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kConfigMapProjectionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kServiceAccountTokenProjectionJson = {{
+    {&kServiceAccountTokenProjectionFields[0], kServiceAccountTokenProjectionFields[0].offset, ""},
+    {&kServiceAccountTokenProjectionFields[1], kServiceAccountTokenProjectionFields[1].offset, ""},
+    {&kServiceAccountTokenProjectionFields[2], kServiceAccountTokenProjectionFields[2].offset, ""},
+    {&kServiceAccountTokenProjectionFields[3], kServiceAccountTokenProjectionFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kServiceAccountTokenProjectionSlots = {0, 1, 2, 3};
+constexpr std::array<std::uint8_t, 5> kServiceAccountTokenProjectionNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kServiceAccountTokenProjectionDesc = {.group = "", .version = "v1", .name = "ServiceAccountTokenProjection", .doc = "", .is_kind = false, .size = sizeof(ServiceAccountTokenProjection), .alignment = alignof(ServiceAccountTokenProjection), .fields = kServiceAccountTokenProjectionFields, .json_fields = kServiceAccountTokenProjectionJson, .slots = kServiceAccountTokenProjectionSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kServiceAccountTokenProjectionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kClusterTrustBundleProjectionJson = {{
+    {&kClusterTrustBundleProjectionFields[0], kClusterTrustBundleProjectionFields[0].offset, ""},
+    {&kClusterTrustBundleProjectionFields[1], kClusterTrustBundleProjectionFields[1].offset, ""},
+    {&kClusterTrustBundleProjectionFields[2], kClusterTrustBundleProjectionFields[2].offset, ""},
+    {&kClusterTrustBundleProjectionFields[3], kClusterTrustBundleProjectionFields[3].offset, ""},
+    {&kClusterTrustBundleProjectionFields[4], kClusterTrustBundleProjectionFields[4].offset, ""},
+    {&kClusterTrustBundleProjectionFields[5], kClusterTrustBundleProjectionFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kClusterTrustBundleProjectionSlots = {4, 3, 2, 255, 1, 0, 5, 255};
+constexpr std::array<std::uint8_t, 7> kClusterTrustBundleProjectionNumbers = {255, 0, 1, 2, 4, 3, 5};
+}  // namespace
+constexpr schema::TypeDesc kClusterTrustBundleProjectionDesc = {.group = "", .version = "v1", .name = "ClusterTrustBundleProjection", .doc = "", .is_kind = false, .size = sizeof(ClusterTrustBundleProjection), .alignment = alignof(ClusterTrustBundleProjection), .fields = kClusterTrustBundleProjectionFields, .json_fields = kClusterTrustBundleProjectionJson, .slots = kClusterTrustBundleProjectionSlots.data(), .hash_multiplier = 14087796811221747965U, .hash_shift = 61, .by_number = kClusterTrustBundleProjectionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kPodCertificateProjectionJson = {{
+    {&kPodCertificateProjectionFields[0], kPodCertificateProjectionFields[0].offset, ""},
+    {&kPodCertificateProjectionFields[1], kPodCertificateProjectionFields[1].offset, ""},
+    {&kPodCertificateProjectionFields[2], kPodCertificateProjectionFields[2].offset, ""},
+    {&kPodCertificateProjectionFields[3], kPodCertificateProjectionFields[3].offset, ""},
+    {&kPodCertificateProjectionFields[4], kPodCertificateProjectionFields[4].offset, ""},
+    {&kPodCertificateProjectionFields[5], kPodCertificateProjectionFields[5].offset, ""},
+    {&kPodCertificateProjectionFields[6], kPodCertificateProjectionFields[6].offset, ""},
+    {&kPodCertificateProjectionFields[7], kPodCertificateProjectionFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kPodCertificateProjectionSlots = {1, 2, 6, 0, 3, 7, 5, 4};
+constexpr std::array<std::uint8_t, 9> kPodCertificateProjectionNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kPodCertificateProjectionDesc = {.group = "", .version = "v1", .name = "PodCertificateProjection", .doc = "", .is_kind = false, .size = sizeof(PodCertificateProjection), .alignment = alignof(PodCertificateProjection), .fields = kPodCertificateProjectionFields, .json_fields = kPodCertificateProjectionJson, .slots = kPodCertificateProjectionSlots.data(), .hash_multiplier = 17581801490396940577U, .hash_shift = 61, .by_number = kPodCertificateProjectionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kProjectedVolumeSourceJson = {{
+    {&kProjectedVolumeSourceFields[0], kProjectedVolumeSourceFields[0].offset, ""},
+    {&kProjectedVolumeSourceFields[1], kProjectedVolumeSourceFields[1].offset, ""},
+    {&kProjectedVolumeSourceFields[2], kProjectedVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kProjectedVolumeSourceSlots = {2, 255, 0, 1};
+constexpr std::array<std::uint8_t, 4> kProjectedVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kProjectedVolumeSourceDesc = {.group = "", .version = "v1", .name = "ProjectedVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ProjectedVolumeSource), .alignment = alignof(ProjectedVolumeSource), .fields = kProjectedVolumeSourceFields, .json_fields = kProjectedVolumeSourceJson, .slots = kProjectedVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kProjectedVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kVolumeProjectionJson = {{
+    {&kVolumeProjectionFields[0], kVolumeProjectionFields[0].offset, ""},
+    {&kVolumeProjectionFields[1], kVolumeProjectionFields[1].offset, ""},
+    {&kVolumeProjectionFields[2], kVolumeProjectionFields[2].offset, ""},
+    {&kVolumeProjectionFields[3], kVolumeProjectionFields[3].offset, ""},
+    {&kVolumeProjectionFields[4], kVolumeProjectionFields[4].offset, ""},
+    {&kVolumeProjectionFields[5], kVolumeProjectionFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kVolumeProjectionSlots = {255, 1, 5, 255, 3, 2, 0, 4};
+constexpr std::array<std::uint8_t, 7> kVolumeProjectionNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kVolumeProjectionDesc = {.group = "", .version = "v1", .name = "VolumeProjection", .doc = "", .is_kind = false, .size = sizeof(VolumeProjection), .alignment = alignof(VolumeProjection), .fields = kVolumeProjectionFields, .json_fields = kVolumeProjectionJson, .slots = kVolumeProjectionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kVolumeProjectionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kKeyToPathJson = {{
+    {&kKeyToPathFields[0], kKeyToPathFields[0].offset, ""},
+    {&kKeyToPathFields[1], kKeyToPathFields[1].offset, ""},
+    {&kKeyToPathFields[2], kKeyToPathFields[2].offset, ""},
+    {&kKeyToPathFields[3], kKeyToPathFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kKeyToPathSlots = {2, 0, 3, 1};
+constexpr std::array<std::uint8_t, 5> kKeyToPathNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kKeyToPathDesc = {.group = "", .version = "v1", .name = "KeyToPath", .doc = "", .is_kind = false, .size = sizeof(KeyToPath), .alignment = alignof(KeyToPath), .fields = kKeyToPathFields, .json_fields = kKeyToPathJson, .slots = kKeyToPathSlots.data(), .hash_multiplier = 10904855999123826993U, .hash_shift = 62, .by_number = kKeyToPathNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kCSIVolumeSourceJson = {{
+    {&kCSIVolumeSourceFields[0], kCSIVolumeSourceFields[0].offset, ""},
+    {&kCSIVolumeSourceFields[1], kCSIVolumeSourceFields[1].offset, ""},
+    {&kCSIVolumeSourceFields[2], kCSIVolumeSourceFields[2].offset, ""},
+    {&kCSIVolumeSourceFields[3], kCSIVolumeSourceFields[3].offset, ""},
+    {&kCSIVolumeSourceFields[4], kCSIVolumeSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kCSIVolumeSourceSlots = {0, 255, 4, 2, 255, 1, 255, 3};
+constexpr std::array<std::uint8_t, 6> kCSIVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "CSIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CSIVolumeSource), .alignment = alignof(CSIVolumeSource), .fields = kCSIVolumeSourceFields, .json_fields = kCSIVolumeSourceJson, .slots = kCSIVolumeSourceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 61, .by_number = kCSIVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kEphemeralVolumeSourceJson = {{
+    {&kEphemeralVolumeSourceFields[0], kEphemeralVolumeSourceFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kEphemeralVolumeSourceSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kEphemeralVolumeSourceNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kEphemeralVolumeSourceDesc = {.group = "", .version = "v1", .name = "EphemeralVolumeSource", .doc = "", .is_kind = false, .size = sizeof(EphemeralVolumeSource), .alignment = alignof(EphemeralVolumeSource), .fields = kEphemeralVolumeSourceFields, .json_fields = kEphemeralVolumeSourceJson, .slots = kEphemeralVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEphemeralVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPersistentVolumeClaimTemplateJson = {{
+    {&kPersistentVolumeClaimTemplateFields[0], kPersistentVolumeClaimTemplateFields[0].offset, ""},
+    {&kPersistentVolumeClaimTemplateFields[1], kPersistentVolumeClaimTemplateFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPersistentVolumeClaimTemplateSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kPersistentVolumeClaimTemplateNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPersistentVolumeClaimTemplateDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimTemplate", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimTemplate), .alignment = alignof(PersistentVolumeClaimTemplate), .fields = kPersistentVolumeClaimTemplateFields, .json_fields = kPersistentVolumeClaimTemplateJson, .slots = kPersistentVolumeClaimTemplateSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPersistentVolumeClaimTemplateNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kContainerPortJson = {{
+    {&kContainerPortFields[0], kContainerPortFields[0].offset, ""},
+    {&kContainerPortFields[1], kContainerPortFields[1].offset, ""},
+    {&kContainerPortFields[2], kContainerPortFields[2].offset, ""},
+    {&kContainerPortFields[3], kContainerPortFields[3].offset, ""},
+    {&kContainerPortFields[4], kContainerPortFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kContainerPortSlots = {255, 2, 1, 255, 0, 4, 3, 255};
+constexpr std::array<std::uint8_t, 6> kContainerPortNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kContainerPortDesc = {.group = "", .version = "v1", .name = "ContainerPort", .doc = "", .is_kind = false, .size = sizeof(ContainerPort), .alignment = alignof(ContainerPort), .fields = kContainerPortFields, .json_fields = kContainerPortJson, .slots = kContainerPortSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kContainerPortNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kVolumeMountJson = {{
+    {&kVolumeMountFields[0], kVolumeMountFields[0].offset, ""},
+    {&kVolumeMountFields[1], kVolumeMountFields[1].offset, ""},
+    {&kVolumeMountFields[2], kVolumeMountFields[2].offset, ""},
+    {&kVolumeMountFields[3], kVolumeMountFields[3].offset, ""},
+    {&kVolumeMountFields[4], kVolumeMountFields[4].offset, ""},
+    {&kVolumeMountFields[5], kVolumeMountFields[5].offset, ""},
+    {&kVolumeMountFields[6], kVolumeMountFields[6].offset, ""},
+    {&kVolumeMountFields[7], kVolumeMountFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kVolumeMountSlots = {1, 7, 2, 4, 3, 5, 6, 0};
+constexpr std::array<std::uint8_t, 9> kVolumeMountNumbers = {255, 0, 1, 3, 4, 5, 6, 2, 7};
+}  // namespace
+constexpr schema::TypeDesc kVolumeMountDesc = {.group = "", .version = "v1", .name = "VolumeMount", .doc = "", .is_kind = false, .size = sizeof(VolumeMount), .alignment = alignof(VolumeMount), .fields = kVolumeMountFields, .json_fields = kVolumeMountJson, .slots = kVolumeMountSlots.data(), .hash_multiplier = 6698795858945679139U, .hash_shift = 61, .by_number = kVolumeMountNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kVolumeDeviceJson = {{
+    {&kVolumeDeviceFields[0], kVolumeDeviceFields[0].offset, ""},
+    {&kVolumeDeviceFields[1], kVolumeDeviceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kVolumeDeviceSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kVolumeDeviceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kVolumeDeviceDesc = {.group = "", .version = "v1", .name = "VolumeDevice", .doc = "", .is_kind = false, .size = sizeof(VolumeDevice), .alignment = alignof(VolumeDevice), .fields = kVolumeDeviceFields, .json_fields = kVolumeDeviceJson, .slots = kVolumeDeviceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeDeviceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kEnvVarJson = {{
+    {&kEnvVarFields[0], kEnvVarFields[0].offset, ""},
+    {&kEnvVarFields[1], kEnvVarFields[1].offset, ""},
+    {&kEnvVarFields[2], kEnvVarFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kEnvVarSlots = {2, 0, 1, 255};
+constexpr std::array<std::uint8_t, 4> kEnvVarNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kEnvVarDesc = {.group = "", .version = "v1", .name = "EnvVar", .doc = "", .is_kind = false, .size = sizeof(EnvVar), .alignment = alignof(EnvVar), .fields = kEnvVarFields, .json_fields = kEnvVarJson, .slots = kEnvVarSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kEnvVarNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kEnvVarSourceJson = {{
+    {&kEnvVarSourceFields[0], kEnvVarSourceFields[0].offset, ""},
+    {&kEnvVarSourceFields[1], kEnvVarSourceFields[1].offset, ""},
+    {&kEnvVarSourceFields[2], kEnvVarSourceFields[2].offset, ""},
+    {&kEnvVarSourceFields[3], kEnvVarSourceFields[3].offset, ""},
+    {&kEnvVarSourceFields[4], kEnvVarSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kEnvVarSourceSlots = {3, 2, 1, 255, 255, 0, 255, 4};
+constexpr std::array<std::uint8_t, 6> kEnvVarSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kEnvVarSourceDesc = {.group = "", .version = "v1", .name = "EnvVarSource", .doc = "", .is_kind = false, .size = sizeof(EnvVarSource), .alignment = alignof(EnvVarSource), .fields = kEnvVarSourceFields, .json_fields = kEnvVarSourceJson, .slots = kEnvVarSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 61, .by_number = kEnvVarSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kFileKeySelectorJson = {{
+    {&kFileKeySelectorFields[0], kFileKeySelectorFields[0].offset, ""},
+    {&kFileKeySelectorFields[1], kFileKeySelectorFields[1].offset, ""},
+    {&kFileKeySelectorFields[2], kFileKeySelectorFields[2].offset, ""},
+    {&kFileKeySelectorFields[3], kFileKeySelectorFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kFileKeySelectorSlots = {1, 0, 2, 3};
+constexpr std::array<std::uint8_t, 5> kFileKeySelectorNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kFileKeySelectorDesc = {.group = "", .version = "v1", .name = "FileKeySelector", .doc = "", .is_kind = false, .size = sizeof(FileKeySelector), .alignment = alignof(FileKeySelector), .fields = kFileKeySelectorFields, .json_fields = kFileKeySelectorJson, .slots = kFileKeySelectorSlots.data(), .hash_multiplier = 411770278714326749U, .hash_shift = 62, .by_number = kFileKeySelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kObjectFieldSelectorJson = {{
+    {&kObjectFieldSelectorFields[0], kObjectFieldSelectorFields[0].offset, ""},
+    {&kObjectFieldSelectorFields[1], kObjectFieldSelectorFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kObjectFieldSelectorSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kObjectFieldSelectorNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kObjectFieldSelectorDesc = {.group = "", .version = "v1", .name = "ObjectFieldSelector", .doc = "", .is_kind = false, .size = sizeof(ObjectFieldSelector), .alignment = alignof(ObjectFieldSelector), .fields = kObjectFieldSelectorFields, .json_fields = kObjectFieldSelectorJson, .slots = kObjectFieldSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kObjectFieldSelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kResourceFieldSelectorJson = {{
+    {&kResourceFieldSelectorFields[0], kResourceFieldSelectorFields[0].offset, ""},
+    {&kResourceFieldSelectorFields[1], kResourceFieldSelectorFields[1].offset, ""},
+    {&kResourceFieldSelectorFields[2], kResourceFieldSelectorFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceFieldSelectorSlots = {1, 2, 0, 255};
+constexpr std::array<std::uint8_t, 4> kResourceFieldSelectorNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kResourceFieldSelectorDesc = {.group = "", .version = "v1", .name = "ResourceFieldSelector", .doc = "", .is_kind = false, .size = sizeof(ResourceFieldSelector), .alignment = alignof(ResourceFieldSelector), .fields = kResourceFieldSelectorFields, .json_fields = kResourceFieldSelectorJson, .slots = kResourceFieldSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceFieldSelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kConfigMapKeySelectorJson = {{
+    {&kLocalObjectReferenceFields[0], kConfigMapKeySelectorFields[0].offset + kLocalObjectReferenceFields[0].offset, "LocalObjectReference"},
+    {&kConfigMapKeySelectorFields[1], kConfigMapKeySelectorFields[1].offset, ""},
+    {&kConfigMapKeySelectorFields[2], kConfigMapKeySelectorFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kConfigMapKeySelectorSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 4> kConfigMapKeySelectorNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kConfigMapKeySelectorDesc = {.group = "", .version = "v1", .name = "ConfigMapKeySelector", .doc = "", .is_kind = false, .size = sizeof(ConfigMapKeySelector), .alignment = alignof(ConfigMapKeySelector), .fields = kConfigMapKeySelectorFields, .json_fields = kConfigMapKeySelectorJson, .slots = kConfigMapKeySelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kConfigMapKeySelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kSecretKeySelectorJson = {{
+    {&kLocalObjectReferenceFields[0], kSecretKeySelectorFields[0].offset + kLocalObjectReferenceFields[0].offset, "LocalObjectReference"},
+    {&kSecretKeySelectorFields[1], kSecretKeySelectorFields[1].offset, ""},
+    {&kSecretKeySelectorFields[2], kSecretKeySelectorFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kSecretKeySelectorSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 4> kSecretKeySelectorNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kSecretKeySelectorDesc = {.group = "", .version = "v1", .name = "SecretKeySelector", .doc = "", .is_kind = false, .size = sizeof(SecretKeySelector), .alignment = alignof(SecretKeySelector), .fields = kSecretKeySelectorFields, .json_fields = kSecretKeySelectorJson, .slots = kSecretKeySelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSecretKeySelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kEnvFromSourceJson = {{
+    {&kEnvFromSourceFields[0], kEnvFromSourceFields[0].offset, ""},
+    {&kEnvFromSourceFields[1], kEnvFromSourceFields[1].offset, ""},
+    {&kEnvFromSourceFields[2], kEnvFromSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kEnvFromSourceSlots = {2, 255, 0, 1};
+constexpr std::array<std::uint8_t, 4> kEnvFromSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kEnvFromSourceDesc = {.group = "", .version = "v1", .name = "EnvFromSource", .doc = "", .is_kind = false, .size = sizeof(EnvFromSource), .alignment = alignof(EnvFromSource), .fields = kEnvFromSourceFields, .json_fields = kEnvFromSourceJson, .slots = kEnvFromSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kEnvFromSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kConfigMapEnvSourceJson = {{
+    {&kLocalObjectReferenceFields[0], kConfigMapEnvSourceFields[0].offset + kLocalObjectReferenceFields[0].offset, "LocalObjectReference"},
+    {&kConfigMapEnvSourceFields[1], kConfigMapEnvSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kConfigMapEnvSourceSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kConfigMapEnvSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kConfigMapEnvSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapEnvSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapEnvSource), .alignment = alignof(ConfigMapEnvSource), .fields = kConfigMapEnvSourceFields, .json_fields = kConfigMapEnvSourceJson, .slots = kConfigMapEnvSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kConfigMapEnvSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kSecretEnvSourceJson = {{
+    {&kLocalObjectReferenceFields[0], kSecretEnvSourceFields[0].offset + kLocalObjectReferenceFields[0].offset, "LocalObjectReference"},
+    {&kSecretEnvSourceFields[1], kSecretEnvSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kSecretEnvSourceSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kSecretEnvSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kSecretEnvSourceDesc = {.group = "", .version = "v1", .name = "SecretEnvSource", .doc = "", .is_kind = false, .size = sizeof(SecretEnvSource), .alignment = alignof(SecretEnvSource), .fields = kSecretEnvSourceFields, .json_fields = kSecretEnvSourceJson, .slots = kSecretEnvSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSecretEnvSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kHTTPHeaderJson = {{
+    {&kHTTPHeaderFields[0], kHTTPHeaderFields[0].offset, ""},
+    {&kHTTPHeaderFields[1], kHTTPHeaderFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kHTTPHeaderSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kHTTPHeaderNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kHTTPHeaderDesc = {.group = "", .version = "v1", .name = "HTTPHeader", .doc = "", .is_kind = false, .size = sizeof(HTTPHeader), .alignment = alignof(HTTPHeader), .fields = kHTTPHeaderFields, .json_fields = kHTTPHeaderJson, .slots = kHTTPHeaderSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kHTTPHeaderNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kHTTPGetActionJson = {{
+    {&kHTTPGetActionFields[0], kHTTPGetActionFields[0].offset, ""},
+    {&kHTTPGetActionFields[1], kHTTPGetActionFields[1].offset, ""},
+    {&kHTTPGetActionFields[2], kHTTPGetActionFields[2].offset, ""},
+    {&kHTTPGetActionFields[3], kHTTPGetActionFields[3].offset, ""},
+    {&kHTTPGetActionFields[4], kHTTPGetActionFields[4].offset, ""},
+    {&kHTTPGetActionFields[5], kHTTPGetActionFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kHTTPGetActionSlots = {255, 255, 0, 1, 5, 4, 3, 2};
+constexpr std::array<std::uint8_t, 7> kHTTPGetActionNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kHTTPGetActionDesc = {.group = "", .version = "v1", .name = "HTTPGetAction", .doc = "", .is_kind = false, .size = sizeof(HTTPGetAction), .alignment = alignof(HTTPGetAction), .fields = kHTTPGetActionFields, .json_fields = kHTTPGetActionJson, .slots = kHTTPGetActionSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 61, .by_number = kHTTPGetActionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kTCPSocketActionJson = {{
+    {&kTCPSocketActionFields[0], kTCPSocketActionFields[0].offset, ""},
+    {&kTCPSocketActionFields[1], kTCPSocketActionFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kTCPSocketActionSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kTCPSocketActionNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kTCPSocketActionDesc = {.group = "", .version = "v1", .name = "TCPSocketAction", .doc = "", .is_kind = false, .size = sizeof(TCPSocketAction), .alignment = alignof(TCPSocketAction), .fields = kTCPSocketActionFields, .json_fields = kTCPSocketActionJson, .slots = kTCPSocketActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTCPSocketActionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kGRPCActionJson = {{
+    {&kGRPCActionFields[0], kGRPCActionFields[0].offset, ""},
+    {&kGRPCActionFields[1], kGRPCActionFields[1].offset, ""},
+    {&kGRPCActionFields[2], kGRPCActionFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kGRPCActionSlots = {2, 0, 255, 1};
+constexpr std::array<std::uint8_t, 4> kGRPCActionNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kGRPCActionDesc = {.group = "", .version = "v1", .name = "GRPCAction", .doc = "", .is_kind = false, .size = sizeof(GRPCAction), .alignment = alignof(GRPCAction), .fields = kGRPCActionFields, .json_fields = kGRPCActionJson, .slots = kGRPCActionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kGRPCActionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kExecActionJson = {{
+    {&kExecActionFields[0], kExecActionFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kExecActionSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kExecActionNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kExecActionDesc = {.group = "", .version = "v1", .name = "ExecAction", .doc = "", .is_kind = false, .size = sizeof(ExecAction), .alignment = alignof(ExecAction), .fields = kExecActionFields, .json_fields = kExecActionJson, .slots = kExecActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kExecActionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kSleepActionJson = {{
+    {&kSleepActionFields[0], kSleepActionFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kSleepActionSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kSleepActionNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kSleepActionDesc = {.group = "", .version = "v1", .name = "SleepAction", .doc = "", .is_kind = false, .size = sizeof(SleepAction), .alignment = alignof(SleepAction), .fields = kSleepActionFields, .json_fields = kSleepActionJson, .slots = kSleepActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSleepActionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 10> kProbeJson = {{
+    {&kProbeHandlerFields[0], kProbeFields[0].offset + kProbeHandlerFields[0].offset, "ProbeHandler"},
+    {&kProbeHandlerFields[1], kProbeFields[0].offset + kProbeHandlerFields[1].offset, "ProbeHandler"},
+    {&kProbeHandlerFields[2], kProbeFields[0].offset + kProbeHandlerFields[2].offset, "ProbeHandler"},
+    {&kProbeHandlerFields[3], kProbeFields[0].offset + kProbeHandlerFields[3].offset, "ProbeHandler"},
+    {&kProbeFields[1], kProbeFields[1].offset, ""},
+    {&kProbeFields[2], kProbeFields[2].offset, ""},
+    {&kProbeFields[3], kProbeFields[3].offset, ""},
+    {&kProbeFields[4], kProbeFields[4].offset, ""},
+    {&kProbeFields[5], kProbeFields[5].offset, ""},
+    {&kProbeFields[6], kProbeFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kProbeSlots = {255, 255, 255, 255, 4, 2, 9, 8, 5, 1, 3, 7, 255, 255, 0, 6};
+constexpr std::array<std::uint8_t, 8> kProbeNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
+}  // namespace
+constexpr schema::TypeDesc kProbeDesc = {.group = "", .version = "v1", .name = "Probe", .doc = "", .is_kind = false, .size = sizeof(Probe), .alignment = alignof(Probe), .fields = kProbeFields, .json_fields = kProbeJson, .slots = kProbeSlots.data(), .hash_multiplier = 12485651886753059295U, .hash_shift = 60, .by_number = kProbeNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kContainerResizePolicyJson = {{
+    {&kContainerResizePolicyFields[0], kContainerResizePolicyFields[0].offset, ""},
+    {&kContainerResizePolicyFields[1], kContainerResizePolicyFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kContainerResizePolicySlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kContainerResizePolicyNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kContainerResizePolicyDesc = {.group = "", .version = "v1", .name = "ContainerResizePolicy", .doc = "", .is_kind = false, .size = sizeof(ContainerResizePolicy), .alignment = alignof(ContainerResizePolicy), .fields = kContainerResizePolicyFields, .json_fields = kContainerResizePolicyJson, .slots = kContainerResizePolicySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerResizePolicyNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kCapabilitiesJson = {{
+    {&kCapabilitiesFields[0], kCapabilitiesFields[0].offset, ""},
+    {&kCapabilitiesFields[1], kCapabilitiesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kCapabilitiesSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kCapabilitiesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kCapabilitiesDesc = {.group = "", .version = "v1", .name = "Capabilities", .doc = "", .is_kind = false, .size = sizeof(Capabilities), .alignment = alignof(Capabilities), .fields = kCapabilitiesFields, .json_fields = kCapabilitiesJson, .slots = kCapabilitiesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCapabilitiesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kResourceRequirementsJson = {{
+    {&kResourceRequirementsFields[0], kResourceRequirementsFields[0].offset, ""},
+    {&kResourceRequirementsFields[1], kResourceRequirementsFields[1].offset, ""},
+    {&kResourceRequirementsFields[2], kResourceRequirementsFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceRequirementsSlots = {0, 255, 2, 1};
+constexpr std::array<std::uint8_t, 4> kResourceRequirementsNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kResourceRequirementsDesc = {.group = "", .version = "v1", .name = "ResourceRequirements", .doc = "", .is_kind = false, .size = sizeof(ResourceRequirements), .alignment = alignof(ResourceRequirements), .fields = kResourceRequirementsFields, .json_fields = kResourceRequirementsJson, .slots = kResourceRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceRequirementsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kVolumeResourceRequirementsJson = {{
+    {&kVolumeResourceRequirementsFields[0], kVolumeResourceRequirementsFields[0].offset, ""},
+    {&kVolumeResourceRequirementsFields[1], kVolumeResourceRequirementsFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kVolumeResourceRequirementsSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kVolumeResourceRequirementsNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kVolumeResourceRequirementsDesc = {.group = "", .version = "v1", .name = "VolumeResourceRequirements", .doc = "", .is_kind = false, .size = sizeof(VolumeResourceRequirements), .alignment = alignof(VolumeResourceRequirements), .fields = kVolumeResourceRequirementsFields, .json_fields = kVolumeResourceRequirementsJson, .slots = kVolumeResourceRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeResourceRequirementsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kResourceClaimJson = {{
+    {&kResourceClaimFields[0], kResourceClaimFields[0].offset, ""},
+    {&kResourceClaimFields[1], kResourceClaimFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kResourceClaimSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kResourceClaimNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimDesc = {.group = "", .version = "v1", .name = "ResourceClaim", .doc = "", .is_kind = false, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields, .json_fields = kResourceClaimJson, .slots = kResourceClaimSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kResourceClaimNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 25> kContainerJson = {{
+    {&kContainerFields[0], kContainerFields[0].offset, ""},
+    {&kContainerFields[1], kContainerFields[1].offset, ""},
+    {&kContainerFields[2], kContainerFields[2].offset, ""},
+    {&kContainerFields[3], kContainerFields[3].offset, ""},
+    {&kContainerFields[4], kContainerFields[4].offset, ""},
+    {&kContainerFields[5], kContainerFields[5].offset, ""},
+    {&kContainerFields[6], kContainerFields[6].offset, ""},
+    {&kContainerFields[7], kContainerFields[7].offset, ""},
+    {&kContainerFields[8], kContainerFields[8].offset, ""},
+    {&kContainerFields[9], kContainerFields[9].offset, ""},
+    {&kContainerFields[10], kContainerFields[10].offset, ""},
+    {&kContainerFields[11], kContainerFields[11].offset, ""},
+    {&kContainerFields[12], kContainerFields[12].offset, ""},
+    {&kContainerFields[13], kContainerFields[13].offset, ""},
+    {&kContainerFields[14], kContainerFields[14].offset, ""},
+    {&kContainerFields[15], kContainerFields[15].offset, ""},
+    {&kContainerFields[16], kContainerFields[16].offset, ""},
+    {&kContainerFields[17], kContainerFields[17].offset, ""},
+    {&kContainerFields[18], kContainerFields[18].offset, ""},
+    {&kContainerFields[19], kContainerFields[19].offset, ""},
+    {&kContainerFields[20], kContainerFields[20].offset, ""},
+    {&kContainerFields[21], kContainerFields[21].offset, ""},
+    {&kContainerFields[22], kContainerFields[22].offset, ""},
+    {&kContainerFields[23], kContainerFields[23].offset, ""},
+    {&kContainerFields[24], kContainerFields[24].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 64> kContainerSlots = {22, 255, 0, 255, 21, 255, 255, 6, 255, 255, 255, 255, 255, 18, 255, 255, 255, 255, 255, 24, 255, 4, 255, 9, 255, 255, 8, 10, 255, 255, 255, 255, 5, 255, 255, 255, 23, 255, 255, 14, 255, 255, 16, 13, 255, 7, 255, 11, 255, 17, 1, 20, 2, 255, 255, 255, 255, 255, 3, 255, 255, 19, 15, 12};
+constexpr std::array<std::uint8_t, 26> kContainerNumbers = {255, 0, 1, 2, 3, 4, 5, 7, 8, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 6, 19, 13, 16, 9, 10, 11};
+}  // namespace
+constexpr schema::TypeDesc kContainerDesc = {.group = "", .version = "v1", .name = "Container", .doc = "", .is_kind = false, .size = sizeof(Container), .alignment = alignof(Container), .fields = kContainerFields, .json_fields = kContainerJson, .slots = kContainerSlots.data(), .hash_multiplier = 2391645757418310133U, .hash_shift = 58, .by_number = kContainerNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kProbeHandlerJson = {{
+    {&kProbeHandlerFields[0], kProbeHandlerFields[0].offset, ""},
+    {&kProbeHandlerFields[1], kProbeHandlerFields[1].offset, ""},
+    {&kProbeHandlerFields[2], kProbeHandlerFields[2].offset, ""},
+    {&kProbeHandlerFields[3], kProbeHandlerFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kProbeHandlerSlots = {2, 1, 0, 3};
+constexpr std::array<std::uint8_t, 5> kProbeHandlerNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kProbeHandlerDesc = {.group = "", .version = "v1", .name = "ProbeHandler", .doc = "", .is_kind = false, .size = sizeof(ProbeHandler), .alignment = alignof(ProbeHandler), .fields = kProbeHandlerFields, .json_fields = kProbeHandlerJson, .slots = kProbeHandlerSlots.data(), .hash_multiplier = 16255895523639956555U, .hash_shift = 62, .by_number = kProbeHandlerNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kLifecycleHandlerJson = {{
+    {&kLifecycleHandlerFields[0], kLifecycleHandlerFields[0].offset, ""},
+    {&kLifecycleHandlerFields[1], kLifecycleHandlerFields[1].offset, ""},
+    {&kLifecycleHandlerFields[2], kLifecycleHandlerFields[2].offset, ""},
+    {&kLifecycleHandlerFields[3], kLifecycleHandlerFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kLifecycleHandlerSlots = {2, 0, 3, 1};
+constexpr std::array<std::uint8_t, 5> kLifecycleHandlerNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kLifecycleHandlerDesc = {.group = "", .version = "v1", .name = "LifecycleHandler", .doc = "", .is_kind = false, .size = sizeof(LifecycleHandler), .alignment = alignof(LifecycleHandler), .fields = kLifecycleHandlerFields, .json_fields = kLifecycleHandlerJson, .slots = kLifecycleHandlerSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kLifecycleHandlerNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kLifecycleJson = {{
+    {&kLifecycleFields[0], kLifecycleFields[0].offset, ""},
+    {&kLifecycleFields[1], kLifecycleFields[1].offset, ""},
+    {&kLifecycleFields[2], kLifecycleFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kLifecycleSlots = {255, 2, 0, 1};
+constexpr std::array<std::uint8_t, 4> kLifecycleNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kLifecycleDesc = {.group = "", .version = "v1", .name = "Lifecycle", .doc = "", .is_kind = false, .size = sizeof(Lifecycle), .alignment = alignof(Lifecycle), .fields = kLifecycleFields, .json_fields = kLifecycleJson, .slots = kLifecycleSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kLifecycleNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kContainerStateWaitingJson = {{
+    {&kContainerStateWaitingFields[0], kContainerStateWaitingFields[0].offset, ""},
+    {&kContainerStateWaitingFields[1], kContainerStateWaitingFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kContainerStateWaitingSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kContainerStateWaitingNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kContainerStateWaitingDesc = {.group = "", .version = "v1", .name = "ContainerStateWaiting", .doc = "", .is_kind = false, .size = sizeof(ContainerStateWaiting), .alignment = alignof(ContainerStateWaiting), .fields = kContainerStateWaitingFields, .json_fields = kContainerStateWaitingJson, .slots = kContainerStateWaitingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kContainerStateWaitingNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kContainerStateRunningJson = {{
+    {&kContainerStateRunningFields[0], kContainerStateRunningFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kContainerStateRunningSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kContainerStateRunningNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kContainerStateRunningDesc = {.group = "", .version = "v1", .name = "ContainerStateRunning", .doc = "", .is_kind = false, .size = sizeof(ContainerStateRunning), .alignment = alignof(ContainerStateRunning), .fields = kContainerStateRunningFields, .json_fields = kContainerStateRunningJson, .slots = kContainerStateRunningSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerStateRunningNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 7> kContainerStateTerminatedJson = {{
+    {&kContainerStateTerminatedFields[0], kContainerStateTerminatedFields[0].offset, ""},
+    {&kContainerStateTerminatedFields[1], kContainerStateTerminatedFields[1].offset, ""},
+    {&kContainerStateTerminatedFields[2], kContainerStateTerminatedFields[2].offset, ""},
+    {&kContainerStateTerminatedFields[3], kContainerStateTerminatedFields[3].offset, ""},
+    {&kContainerStateTerminatedFields[4], kContainerStateTerminatedFields[4].offset, ""},
+    {&kContainerStateTerminatedFields[5], kContainerStateTerminatedFields[5].offset, ""},
+    {&kContainerStateTerminatedFields[6], kContainerStateTerminatedFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kContainerStateTerminatedSlots = {6, 2, 255, 0, 4, 3, 5, 1};
+constexpr std::array<std::uint8_t, 8> kContainerStateTerminatedNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
+}  // namespace
+constexpr schema::TypeDesc kContainerStateTerminatedDesc = {.group = "", .version = "v1", .name = "ContainerStateTerminated", .doc = "", .is_kind = false, .size = sizeof(ContainerStateTerminated), .alignment = alignof(ContainerStateTerminated), .fields = kContainerStateTerminatedFields, .json_fields = kContainerStateTerminatedJson, .slots = kContainerStateTerminatedSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 61, .by_number = kContainerStateTerminatedNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kContainerStateJson = {{
+    {&kContainerStateFields[0], kContainerStateFields[0].offset, ""},
+    {&kContainerStateFields[1], kContainerStateFields[1].offset, ""},
+    {&kContainerStateFields[2], kContainerStateFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kContainerStateSlots = {255, 0, 2, 1};
+constexpr std::array<std::uint8_t, 4> kContainerStateNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kContainerStateDesc = {.group = "", .version = "v1", .name = "ContainerState", .doc = "", .is_kind = false, .size = sizeof(ContainerState), .alignment = alignof(ContainerState), .fields = kContainerStateFields, .json_fields = kContainerStateJson, .slots = kContainerStateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kContainerStateNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 15> kContainerStatusJson = {{
+    {&kContainerStatusFields[0], kContainerStatusFields[0].offset, ""},
+    {&kContainerStatusFields[1], kContainerStatusFields[1].offset, ""},
+    {&kContainerStatusFields[2], kContainerStatusFields[2].offset, ""},
+    {&kContainerStatusFields[3], kContainerStatusFields[3].offset, ""},
+    {&kContainerStatusFields[4], kContainerStatusFields[4].offset, ""},
+    {&kContainerStatusFields[5], kContainerStatusFields[5].offset, ""},
+    {&kContainerStatusFields[6], kContainerStatusFields[6].offset, ""},
+    {&kContainerStatusFields[7], kContainerStatusFields[7].offset, ""},
+    {&kContainerStatusFields[8], kContainerStatusFields[8].offset, ""},
+    {&kContainerStatusFields[9], kContainerStatusFields[9].offset, ""},
+    {&kContainerStatusFields[10], kContainerStatusFields[10].offset, ""},
+    {&kContainerStatusFields[11], kContainerStatusFields[11].offset, ""},
+    {&kContainerStatusFields[12], kContainerStatusFields[12].offset, ""},
+    {&kContainerStatusFields[13], kContainerStatusFields[13].offset, ""},
+    {&kContainerStatusFields[14], kContainerStatusFields[14].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 32> kContainerStatusSlots = {3, 10, 255, 255, 2, 255, 255, 255, 7, 255, 255, 1, 255, 13, 6, 255, 5, 11, 255, 255, 12, 4, 8, 9, 255, 255, 255, 14, 255, 0, 255, 255};
+constexpr std::array<std::uint8_t, 16> kContainerStatusNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+}  // namespace
+constexpr schema::TypeDesc kContainerStatusDesc = {.group = "", .version = "v1", .name = "ContainerStatus", .doc = "", .is_kind = false, .size = sizeof(ContainerStatus), .alignment = alignof(ContainerStatus), .fields = kContainerStatusFields, .json_fields = kContainerStatusJson, .slots = kContainerStatusSlots.data(), .hash_multiplier = 9973221558264591513U, .hash_shift = 59, .by_number = kContainerStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kResourceStatusJson = {{
+    {&kResourceStatusFields[0], kResourceStatusFields[0].offset, ""},
+    {&kResourceStatusFields[1], kResourceStatusFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kResourceStatusSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kResourceStatusNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kResourceStatusDesc = {.group = "", .version = "v1", .name = "ResourceStatus", .doc = "", .is_kind = false, .size = sizeof(ResourceStatus), .alignment = alignof(ResourceStatus), .fields = kResourceStatusFields, .json_fields = kResourceStatusJson, .slots = kResourceStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kResourceStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kResourceHealthJson = {{
+    {&kResourceHealthFields[0], kResourceHealthFields[0].offset, ""},
+    {&kResourceHealthFields[1], kResourceHealthFields[1].offset, ""},
+    {&kResourceHealthFields[2], kResourceHealthFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceHealthSlots = {255, 0, 2, 1};
+constexpr std::array<std::uint8_t, 7> kResourceHealthNumbers = {255, 0, 1, 255, 255, 255, 2};
+}  // namespace
+constexpr schema::TypeDesc kResourceHealthDesc = {.group = "", .version = "v1", .name = "ResourceHealth", .doc = "", .is_kind = false, .size = sizeof(ResourceHealth), .alignment = alignof(ResourceHealth), .fields = kResourceHealthFields, .json_fields = kResourceHealthJson, .slots = kResourceHealthSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceHealthNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kContainerUserJson = {{
+    {&kContainerUserFields[0], kContainerUserFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kContainerUserSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kContainerUserNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kContainerUserDesc = {.group = "", .version = "v1", .name = "ContainerUser", .doc = "", .is_kind = false, .size = sizeof(ContainerUser), .alignment = alignof(ContainerUser), .fields = kContainerUserFields, .json_fields = kContainerUserJson, .slots = kContainerUserSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerUserNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kLinuxContainerUserJson = {{
+    {&kLinuxContainerUserFields[0], kLinuxContainerUserFields[0].offset, ""},
+    {&kLinuxContainerUserFields[1], kLinuxContainerUserFields[1].offset, ""},
+    {&kLinuxContainerUserFields[2], kLinuxContainerUserFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kLinuxContainerUserSlots = {1, 255, 2, 0};
+constexpr std::array<std::uint8_t, 4> kLinuxContainerUserNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kLinuxContainerUserDesc = {.group = "", .version = "v1", .name = "LinuxContainerUser", .doc = "", .is_kind = false, .size = sizeof(LinuxContainerUser), .alignment = alignof(LinuxContainerUser), .fields = kLinuxContainerUserFields, .json_fields = kLinuxContainerUserJson, .slots = kLinuxContainerUserSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kLinuxContainerUserNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 7> kPodConditionJson = {{
+    {&kPodConditionFields[0], kPodConditionFields[0].offset, ""},
+    {&kPodConditionFields[1], kPodConditionFields[1].offset, ""},
+    {&kPodConditionFields[2], kPodConditionFields[2].offset, ""},
+    {&kPodConditionFields[3], kPodConditionFields[3].offset, ""},
+    {&kPodConditionFields[4], kPodConditionFields[4].offset, ""},
+    {&kPodConditionFields[5], kPodConditionFields[5].offset, ""},
+    {&kPodConditionFields[6], kPodConditionFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kPodConditionSlots = {0, 3, 4, 6, 2, 5, 255, 1};
+constexpr std::array<std::uint8_t, 8> kPodConditionNumbers = {255, 0, 2, 3, 4, 5, 6, 1};
+}  // namespace
+constexpr schema::TypeDesc kPodConditionDesc = {.group = "", .version = "v1", .name = "PodCondition", .doc = "", .is_kind = false, .size = sizeof(PodCondition), .alignment = alignof(PodCondition), .fields = kPodConditionFields, .json_fields = kPodConditionJson, .slots = kPodConditionSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 61, .by_number = kPodConditionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kVolumeMountStatusJson = {{
+    {&kVolumeMountStatusFields[0], kVolumeMountStatusFields[0].offset, ""},
+    {&kVolumeMountStatusFields[1], kVolumeMountStatusFields[1].offset, ""},
+    {&kVolumeMountStatusFields[2], kVolumeMountStatusFields[2].offset, ""},
+    {&kVolumeMountStatusFields[3], kVolumeMountStatusFields[3].offset, ""},
+    {&kVolumeMountStatusFields[4], kVolumeMountStatusFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kVolumeMountStatusSlots = {255, 255, 255, 2, 4, 1, 3, 0};
+constexpr std::array<std::uint8_t, 6> kVolumeMountStatusNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kVolumeMountStatusDesc = {.group = "", .version = "v1", .name = "VolumeMountStatus", .doc = "", .is_kind = false, .size = sizeof(VolumeMountStatus), .alignment = alignof(VolumeMountStatus), .fields = kVolumeMountStatusFields, .json_fields = kVolumeMountStatusJson, .slots = kVolumeMountStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kVolumeMountStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kVolumeStatusJson = {{
+    {&kVolumeStatusFields[0], kVolumeStatusFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kVolumeStatusSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kVolumeStatusNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kVolumeStatusDesc = {.group = "", .version = "v1", .name = "VolumeStatus", .doc = "", .is_kind = false, .size = sizeof(VolumeStatus), .alignment = alignof(VolumeStatus), .fields = kVolumeStatusFields, .json_fields = kVolumeStatusJson, .slots = kVolumeStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kImageVolumeStatusJson = {{
+    {&kImageVolumeStatusFields[0], kImageVolumeStatusFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kImageVolumeStatusSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kImageVolumeStatusNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kImageVolumeStatusDesc = {.group = "", .version = "v1", .name = "ImageVolumeStatus", .doc = "", .is_kind = false, .size = sizeof(ImageVolumeStatus), .alignment = alignof(ImageVolumeStatus), .fields = kImageVolumeStatusFields, .json_fields = kImageVolumeStatusJson, .slots = kImageVolumeStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kImageVolumeStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kContainerRestartRuleJson = {{
+    {&kContainerRestartRuleFields[0], kContainerRestartRuleFields[0].offset, ""},
+    {&kContainerRestartRuleFields[1], kContainerRestartRuleFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kContainerRestartRuleSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kContainerRestartRuleNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kContainerRestartRuleDesc = {.group = "", .version = "v1", .name = "ContainerRestartRule", .doc = "", .is_kind = false, .size = sizeof(ContainerRestartRule), .alignment = alignof(ContainerRestartRule), .fields = kContainerRestartRuleFields, .json_fields = kContainerRestartRuleJson, .slots = kContainerRestartRuleSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kContainerRestartRuleNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kContainerRestartRuleOnExitCodesJson = {{
+    {&kContainerRestartRuleOnExitCodesFields[0], kContainerRestartRuleOnExitCodesFields[0].offset, ""},
+    {&kContainerRestartRuleOnExitCodesFields[1], kContainerRestartRuleOnExitCodesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kContainerRestartRuleOnExitCodesSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kContainerRestartRuleOnExitCodesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kContainerRestartRuleOnExitCodesDesc = {.group = "", .version = "v1", .name = "ContainerRestartRuleOnExitCodes", .doc = "", .is_kind = false, .size = sizeof(ContainerRestartRuleOnExitCodes), .alignment = alignof(ContainerRestartRuleOnExitCodes), .fields = kContainerRestartRuleOnExitCodesFields, .json_fields = kContainerRestartRuleOnExitCodesJson, .slots = kContainerRestartRuleOnExitCodesSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kContainerRestartRuleOnExitCodesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kNodeSelectorJson = {{
+    {&kNodeSelectorFields[0], kNodeSelectorFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeSelectorSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kNodeSelectorNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kNodeSelectorDesc = {.group = "", .version = "v1", .name = "NodeSelector", .doc = "", .is_kind = false, .size = sizeof(NodeSelector), .alignment = alignof(NodeSelector), .fields = kNodeSelectorFields, .json_fields = kNodeSelectorJson, .slots = kNodeSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeSelectorTermJson = {{
+    {&kNodeSelectorTermFields[0], kNodeSelectorTermFields[0].offset, ""},
+    {&kNodeSelectorTermFields[1], kNodeSelectorTermFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeSelectorTermSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kNodeSelectorTermNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeSelectorTermDesc = {.group = "", .version = "v1", .name = "NodeSelectorTerm", .doc = "", .is_kind = false, .size = sizeof(NodeSelectorTerm), .alignment = alignof(NodeSelectorTerm), .fields = kNodeSelectorTermFields, .json_fields = kNodeSelectorTermJson, .slots = kNodeSelectorTermSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSelectorTermNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kNodeSelectorRequirementJson = {{
+    {&kNodeSelectorRequirementFields[0], kNodeSelectorRequirementFields[0].offset, ""},
+    {&kNodeSelectorRequirementFields[1], kNodeSelectorRequirementFields[1].offset, ""},
+    {&kNodeSelectorRequirementFields[2], kNodeSelectorRequirementFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNodeSelectorRequirementSlots = {255, 2, 0, 1};
+constexpr std::array<std::uint8_t, 4> kNodeSelectorRequirementNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kNodeSelectorRequirementDesc = {.group = "", .version = "v1", .name = "NodeSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(NodeSelectorRequirement), .alignment = alignof(NodeSelectorRequirement), .fields = kNodeSelectorRequirementFields, .json_fields = kNodeSelectorRequirementJson, .slots = kNodeSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kNodeSelectorRequirementNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kAffinityJson = {{
+    {&kAffinityFields[0], kAffinityFields[0].offset, ""},
+    {&kAffinityFields[1], kAffinityFields[1].offset, ""},
+    {&kAffinityFields[2], kAffinityFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kAffinitySlots = {1, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kAffinityNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kAffinityDesc = {.group = "", .version = "v1", .name = "Affinity", .doc = "", .is_kind = false, .size = sizeof(Affinity), .alignment = alignof(Affinity), .fields = kAffinityFields, .json_fields = kAffinityJson, .slots = kAffinitySlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kAffinityNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPodAffinityJson = {{
+    {&kPodAffinityFields[0], kPodAffinityFields[0].offset, ""},
+    {&kPodAffinityFields[1], kPodAffinityFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodAffinitySlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kPodAffinityNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPodAffinityDesc = {.group = "", .version = "v1", .name = "PodAffinity", .doc = "", .is_kind = false, .size = sizeof(PodAffinity), .alignment = alignof(PodAffinity), .fields = kPodAffinityFields, .json_fields = kPodAffinityJson, .slots = kPodAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodAffinityNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPodAntiAffinityJson = {{
+    {&kPodAntiAffinityFields[0], kPodAntiAffinityFields[0].offset, ""},
+    {&kPodAntiAffinityFields[1], kPodAntiAffinityFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodAntiAffinitySlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kPodAntiAffinityNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPodAntiAffinityDesc = {.group = "", .version = "v1", .name = "PodAntiAffinity", .doc = "", .is_kind = false, .size = sizeof(PodAntiAffinity), .alignment = alignof(PodAntiAffinity), .fields = kPodAntiAffinityFields, .json_fields = kPodAntiAffinityJson, .slots = kPodAntiAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodAntiAffinityNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kWeightedPodAffinityTermJson = {{
+    {&kWeightedPodAffinityTermFields[0], kWeightedPodAffinityTermFields[0].offset, ""},
+    {&kWeightedPodAffinityTermFields[1], kWeightedPodAffinityTermFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kWeightedPodAffinityTermSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kWeightedPodAffinityTermNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kWeightedPodAffinityTermDesc = {.group = "", .version = "v1", .name = "WeightedPodAffinityTerm", .doc = "", .is_kind = false, .size = sizeof(WeightedPodAffinityTerm), .alignment = alignof(WeightedPodAffinityTerm), .fields = kWeightedPodAffinityTermFields, .json_fields = kWeightedPodAffinityTermJson, .slots = kWeightedPodAffinityTermSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kWeightedPodAffinityTermNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kPodAffinityTermJson = {{
+    {&kPodAffinityTermFields[0], kPodAffinityTermFields[0].offset, ""},
+    {&kPodAffinityTermFields[1], kPodAffinityTermFields[1].offset, ""},
+    {&kPodAffinityTermFields[2], kPodAffinityTermFields[2].offset, ""},
+    {&kPodAffinityTermFields[3], kPodAffinityTermFields[3].offset, ""},
+    {&kPodAffinityTermFields[4], kPodAffinityTermFields[4].offset, ""},
+    {&kPodAffinityTermFields[5], kPodAffinityTermFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kPodAffinityTermSlots = {2, 1, 4, 3, 5, 255, 255, 0};
+constexpr std::array<std::uint8_t, 7> kPodAffinityTermNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kPodAffinityTermDesc = {.group = "", .version = "v1", .name = "PodAffinityTerm", .doc = "", .is_kind = false, .size = sizeof(PodAffinityTerm), .alignment = alignof(PodAffinityTerm), .fields = kPodAffinityTermFields, .json_fields = kPodAffinityTermJson, .slots = kPodAffinityTermSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kPodAffinityTermNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeAffinityJson = {{
+    {&kNodeAffinityFields[0], kNodeAffinityFields[0].offset, ""},
+    {&kNodeAffinityFields[1], kNodeAffinityFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeAffinitySlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kNodeAffinityNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeAffinityDesc = {.group = "", .version = "v1", .name = "NodeAffinity", .doc = "", .is_kind = false, .size = sizeof(NodeAffinity), .alignment = alignof(NodeAffinity), .fields = kNodeAffinityFields, .json_fields = kNodeAffinityJson, .slots = kNodeAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kNodeAffinityNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPreferredSchedulingTermJson = {{
+    {&kPreferredSchedulingTermFields[0], kPreferredSchedulingTermFields[0].offset, ""},
+    {&kPreferredSchedulingTermFields[1], kPreferredSchedulingTermFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPreferredSchedulingTermSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kPreferredSchedulingTermNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPreferredSchedulingTermDesc = {.group = "", .version = "v1", .name = "PreferredSchedulingTerm", .doc = "", .is_kind = false, .size = sizeof(PreferredSchedulingTerm), .alignment = alignof(PreferredSchedulingTerm), .fields = kPreferredSchedulingTermFields, .json_fields = kPreferredSchedulingTermJson, .slots = kPreferredSchedulingTermSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPreferredSchedulingTermNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kTaintJson = {{
+    {&kTaintFields[0], kTaintFields[0].offset, ""},
+    {&kTaintFields[1], kTaintFields[1].offset, ""},
+    {&kTaintFields[2], kTaintFields[2].offset, ""},
+    {&kTaintFields[3], kTaintFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTaintSlots = {0, 3, 2, 1};
+constexpr std::array<std::uint8_t, 5> kTaintNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kTaintDesc = {.group = "", .version = "v1", .name = "Taint", .doc = "", .is_kind = false, .size = sizeof(Taint), .alignment = alignof(Taint), .fields = kTaintFields, .json_fields = kTaintJson, .slots = kTaintSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kTaintNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kTolerationJson = {{
+    {&kTolerationFields[0], kTolerationFields[0].offset, ""},
+    {&kTolerationFields[1], kTolerationFields[1].offset, ""},
+    {&kTolerationFields[2], kTolerationFields[2].offset, ""},
+    {&kTolerationFields[3], kTolerationFields[3].offset, ""},
+    {&kTolerationFields[4], kTolerationFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kTolerationSlots = {3, 255, 1, 255, 2, 0, 255, 4};
+constexpr std::array<std::uint8_t, 6> kTolerationNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kTolerationDesc = {.group = "", .version = "v1", .name = "Toleration", .doc = "", .is_kind = false, .size = sizeof(Toleration), .alignment = alignof(Toleration), .fields = kTolerationFields, .json_fields = kTolerationJson, .slots = kTolerationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kTolerationNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kPodReadinessGateJson = {{
+    {&kPodReadinessGateFields[0], kPodReadinessGateFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodReadinessGateSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kPodReadinessGateNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kPodReadinessGateDesc = {.group = "", .version = "v1", .name = "PodReadinessGate", .doc = "", .is_kind = false, .size = sizeof(PodReadinessGate), .alignment = alignof(PodReadinessGate), .fields = kPodReadinessGateFields, .json_fields = kPodReadinessGateJson, .slots = kPodReadinessGateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodReadinessGateNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 43> kPodSpecJson = {{
+    {&kPodSpecFields[0], kPodSpecFields[0].offset, ""},
+    {&kPodSpecFields[1], kPodSpecFields[1].offset, ""},
+    {&kPodSpecFields[2], kPodSpecFields[2].offset, ""},
+    {&kPodSpecFields[3], kPodSpecFields[3].offset, ""},
+    {&kPodSpecFields[4], kPodSpecFields[4].offset, ""},
+    {&kPodSpecFields[5], kPodSpecFields[5].offset, ""},
+    {&kPodSpecFields[6], kPodSpecFields[6].offset, ""},
+    {&kPodSpecFields[7], kPodSpecFields[7].offset, ""},
+    {&kPodSpecFields[8], kPodSpecFields[8].offset, ""},
+    {&kPodSpecFields[9], kPodSpecFields[9].offset, ""},
+    {&kPodSpecFields[10], kPodSpecFields[10].offset, ""},
+    {&kPodSpecFields[11], kPodSpecFields[11].offset, ""},
+    {&kPodSpecFields[12], kPodSpecFields[12].offset, ""},
+    {&kPodSpecFields[13], kPodSpecFields[13].offset, ""},
+    {&kPodSpecFields[14], kPodSpecFields[14].offset, ""},
+    {&kPodSpecFields[15], kPodSpecFields[15].offset, ""},
+    {&kPodSpecFields[16], kPodSpecFields[16].offset, ""},
+    {&kPodSpecFields[17], kPodSpecFields[17].offset, ""},
+    {&kPodSpecFields[18], kPodSpecFields[18].offset, ""},
+    {&kPodSpecFields[19], kPodSpecFields[19].offset, ""},
+    {&kPodSpecFields[20], kPodSpecFields[20].offset, ""},
+    {&kPodSpecFields[21], kPodSpecFields[21].offset, ""},
+    {&kPodSpecFields[22], kPodSpecFields[22].offset, ""},
+    {&kPodSpecFields[23], kPodSpecFields[23].offset, ""},
+    {&kPodSpecFields[24], kPodSpecFields[24].offset, ""},
+    {&kPodSpecFields[25], kPodSpecFields[25].offset, ""},
+    {&kPodSpecFields[26], kPodSpecFields[26].offset, ""},
+    {&kPodSpecFields[27], kPodSpecFields[27].offset, ""},
+    {&kPodSpecFields[28], kPodSpecFields[28].offset, ""},
+    {&kPodSpecFields[29], kPodSpecFields[29].offset, ""},
+    {&kPodSpecFields[30], kPodSpecFields[30].offset, ""},
+    {&kPodSpecFields[31], kPodSpecFields[31].offset, ""},
+    {&kPodSpecFields[32], kPodSpecFields[32].offset, ""},
+    {&kPodSpecFields[33], kPodSpecFields[33].offset, ""},
+    {&kPodSpecFields[34], kPodSpecFields[34].offset, ""},
+    {&kPodSpecFields[35], kPodSpecFields[35].offset, ""},
+    {&kPodSpecFields[36], kPodSpecFields[36].offset, ""},
+    {&kPodSpecFields[37], kPodSpecFields[37].offset, ""},
+    {&kPodSpecFields[38], kPodSpecFields[38].offset, ""},
+    {&kPodSpecFields[39], kPodSpecFields[39].offset, ""},
+    {&kPodSpecFields[40], kPodSpecFields[40].offset, ""},
+    {&kPodSpecFields[41], kPodSpecFields[41].offset, ""},
+    {&kPodSpecFields[42], kPodSpecFields[42].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 128> kPodSpecSlots = {255, 255, 255, 255, 255, 255, 255, 255, 7, 255, 255, 255, 255, 255, 255, 18, 255, 33, 255, 35, 41, 23, 255, 255, 255, 25, 255, 11, 255, 255, 255, 1, 255, 16, 255, 255, 255, 255, 255, 20, 255, 4, 255, 255, 3, 28, 255, 255, 19, 255, 255, 255, 32, 255, 40, 36, 255, 24, 255, 255, 29, 255, 255, 255, 255, 255, 255, 255, 17, 255, 255, 255, 26, 255, 42, 30, 255, 12, 255, 255, 255, 255, 255, 255, 255, 15, 255, 34, 255, 255, 21, 255, 255, 255, 2, 22, 255, 255, 255, 255, 39, 255, 255, 255, 255, 255, 27, 255, 0, 255, 6, 8, 13, 37, 255, 14, 255, 5, 255, 10, 255, 31, 255, 255, 38, 255, 255, 9};
+constexpr std::array<std::uint8_t, 45> kPodSpecNumbers = {255, 0, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22, 1, 11, 23, 24, 25, 26, 27, 16, 28, 29, 30, 31, 32, 33, 3, 34, 35, 36, 37, 38, 39, 40, 255, 41, 42};
+}  // namespace
+constexpr schema::TypeDesc kPodSpecDesc = {.group = "", .version = "v1", .name = "PodSpec", .doc = "", .is_kind = false, .size = sizeof(PodSpec), .alignment = alignof(PodSpec), .fields = kPodSpecFields, .json_fields = kPodSpecJson, .slots = kPodSpecSlots.data(), .hash_multiplier = 2788761936839119557U, .hash_shift = 57, .by_number = kPodSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kPodResourceClaimJson = {{
+    {&kPodResourceClaimFields[0], kPodResourceClaimFields[0].offset, ""},
+    {&kPodResourceClaimFields[1], kPodResourceClaimFields[1].offset, ""},
+    {&kPodResourceClaimFields[2], kPodResourceClaimFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPodResourceClaimSlots = {2, 1, 0, 255};
+constexpr std::array<std::uint8_t, 5> kPodResourceClaimNumbers = {255, 0, 255, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kPodResourceClaimDesc = {.group = "", .version = "v1", .name = "PodResourceClaim", .doc = "", .is_kind = false, .size = sizeof(PodResourceClaim), .alignment = alignof(PodResourceClaim), .fields = kPodResourceClaimFields, .json_fields = kPodResourceClaimJson, .slots = kPodResourceClaimSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kPodResourceClaimNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPodResourceClaimStatusJson = {{
+    {&kPodResourceClaimStatusFields[0], kPodResourceClaimStatusFields[0].offset, ""},
+    {&kPodResourceClaimStatusFields[1], kPodResourceClaimStatusFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodResourceClaimStatusSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kPodResourceClaimStatusNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPodResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(PodResourceClaimStatus), .alignment = alignof(PodResourceClaimStatus), .fields = kPodResourceClaimStatusFields, .json_fields = kPodResourceClaimStatusJson, .slots = kPodResourceClaimStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodResourceClaimStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPodExtendedResourceClaimStatusJson = {{
+    {&kPodExtendedResourceClaimStatusFields[0], kPodExtendedResourceClaimStatusFields[0].offset, ""},
+    {&kPodExtendedResourceClaimStatusFields[1], kPodExtendedResourceClaimStatusFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodExtendedResourceClaimStatusSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kPodExtendedResourceClaimStatusNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPodExtendedResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodExtendedResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(PodExtendedResourceClaimStatus), .alignment = alignof(PodExtendedResourceClaimStatus), .fields = kPodExtendedResourceClaimStatusFields, .json_fields = kPodExtendedResourceClaimStatusJson, .slots = kPodExtendedResourceClaimStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodExtendedResourceClaimStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kContainerExtendedResourceRequestJson = {{
+    {&kContainerExtendedResourceRequestFields[0], kContainerExtendedResourceRequestFields[0].offset, ""},
+    {&kContainerExtendedResourceRequestFields[1], kContainerExtendedResourceRequestFields[1].offset, ""},
+    {&kContainerExtendedResourceRequestFields[2], kContainerExtendedResourceRequestFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kContainerExtendedResourceRequestSlots = {1, 255, 0, 2};
+constexpr std::array<std::uint8_t, 4> kContainerExtendedResourceRequestNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kContainerExtendedResourceRequestDesc = {.group = "", .version = "v1", .name = "ContainerExtendedResourceRequest", .doc = "", .is_kind = false, .size = sizeof(ContainerExtendedResourceRequest), .alignment = alignof(ContainerExtendedResourceRequest), .fields = kContainerExtendedResourceRequestFields, .json_fields = kContainerExtendedResourceRequestJson, .slots = kContainerExtendedResourceRequestSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kContainerExtendedResourceRequestNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kPodOSJson = {{
+    {&kPodOSFields[0], kPodOSFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodOSSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kPodOSNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kPodOSDesc = {.group = "", .version = "v1", .name = "PodOS", .doc = "", .is_kind = false, .size = sizeof(PodOS), .alignment = alignof(PodOS), .fields = kPodOSFields, .json_fields = kPodOSJson, .slots = kPodOSSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodOSNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kPodSchedulingGateJson = {{
+    {&kPodSchedulingGateFields[0], kPodSchedulingGateFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodSchedulingGateSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kPodSchedulingGateNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kPodSchedulingGateDesc = {.group = "", .version = "v1", .name = "PodSchedulingGate", .doc = "", .is_kind = false, .size = sizeof(PodSchedulingGate), .alignment = alignof(PodSchedulingGate), .fields = kPodSchedulingGateFields, .json_fields = kPodSchedulingGateJson, .slots = kPodSchedulingGateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodSchedulingGateNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kPodSchedulingGroupJson = {{
+    {&kPodSchedulingGroupFields[0], kPodSchedulingGroupFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodSchedulingGroupSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kPodSchedulingGroupNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kPodSchedulingGroupDesc = {.group = "", .version = "v1", .name = "PodSchedulingGroup", .doc = "", .is_kind = false, .size = sizeof(PodSchedulingGroup), .alignment = alignof(PodSchedulingGroup), .fields = kPodSchedulingGroupFields, .json_fields = kPodSchedulingGroupJson, .slots = kPodSchedulingGroupSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodSchedulingGroupNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kTopologySpreadConstraintJson = {{
+    {&kTopologySpreadConstraintFields[0], kTopologySpreadConstraintFields[0].offset, ""},
+    {&kTopologySpreadConstraintFields[1], kTopologySpreadConstraintFields[1].offset, ""},
+    {&kTopologySpreadConstraintFields[2], kTopologySpreadConstraintFields[2].offset, ""},
+    {&kTopologySpreadConstraintFields[3], kTopologySpreadConstraintFields[3].offset, ""},
+    {&kTopologySpreadConstraintFields[4], kTopologySpreadConstraintFields[4].offset, ""},
+    {&kTopologySpreadConstraintFields[5], kTopologySpreadConstraintFields[5].offset, ""},
+    {&kTopologySpreadConstraintFields[6], kTopologySpreadConstraintFields[6].offset, ""},
+    {&kTopologySpreadConstraintFields[7], kTopologySpreadConstraintFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kTopologySpreadConstraintSlots = {6, 2, 3, 5, 0, 4, 1, 7};
+constexpr std::array<std::uint8_t, 9> kTopologySpreadConstraintNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kTopologySpreadConstraintDesc = {.group = "", .version = "v1", .name = "TopologySpreadConstraint", .doc = "", .is_kind = false, .size = sizeof(TopologySpreadConstraint), .alignment = alignof(TopologySpreadConstraint), .fields = kTopologySpreadConstraintFields, .json_fields = kTopologySpreadConstraintJson, .slots = kTopologySpreadConstraintSlots.data(), .hash_multiplier = 16679409354436632347U, .hash_shift = 61, .by_number = kTopologySpreadConstraintNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kHostAliasJson = {{
+    {&kHostAliasFields[0], kHostAliasFields[0].offset, ""},
+    {&kHostAliasFields[1], kHostAliasFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kHostAliasSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kHostAliasNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kHostAliasDesc = {.group = "", .version = "v1", .name = "HostAlias", .doc = "", .is_kind = false, .size = sizeof(HostAlias), .alignment = alignof(HostAlias), .fields = kHostAliasFields, .json_fields = kHostAliasJson, .slots = kHostAliasSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kHostAliasNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 13> kPodSecurityContextJson = {{
+    {&kPodSecurityContextFields[0], kPodSecurityContextFields[0].offset, ""},
+    {&kPodSecurityContextFields[1], kPodSecurityContextFields[1].offset, ""},
+    {&kPodSecurityContextFields[2], kPodSecurityContextFields[2].offset, ""},
+    {&kPodSecurityContextFields[3], kPodSecurityContextFields[3].offset, ""},
+    {&kPodSecurityContextFields[4], kPodSecurityContextFields[4].offset, ""},
+    {&kPodSecurityContextFields[5], kPodSecurityContextFields[5].offset, ""},
+    {&kPodSecurityContextFields[6], kPodSecurityContextFields[6].offset, ""},
+    {&kPodSecurityContextFields[7], kPodSecurityContextFields[7].offset, ""},
+    {&kPodSecurityContextFields[8], kPodSecurityContextFields[8].offset, ""},
+    {&kPodSecurityContextFields[9], kPodSecurityContextFields[9].offset, ""},
+    {&kPodSecurityContextFields[10], kPodSecurityContextFields[10].offset, ""},
+    {&kPodSecurityContextFields[11], kPodSecurityContextFields[11].offset, ""},
+    {&kPodSecurityContextFields[12], kPodSecurityContextFields[12].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kPodSecurityContextSlots = {8, 0, 5, 2, 1, 10, 11, 3, 4, 255, 12, 7, 255, 6, 255, 9};
+constexpr std::array<std::uint8_t, 14> kPodSecurityContextNumbers = {255, 0, 2, 4, 5, 7, 3, 8, 1, 9, 10, 11, 6, 12};
+}  // namespace
+constexpr schema::TypeDesc kPodSecurityContextDesc = {.group = "", .version = "v1", .name = "PodSecurityContext", .doc = "", .is_kind = false, .size = sizeof(PodSecurityContext), .alignment = alignof(PodSecurityContext), .fields = kPodSecurityContextFields, .json_fields = kPodSecurityContextJson, .slots = kPodSecurityContextSlots.data(), .hash_multiplier = 10290637067074948239U, .hash_shift = 60, .by_number = kPodSecurityContextNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kSeccompProfileJson = {{
+    {&kSeccompProfileFields[0], kSeccompProfileFields[0].offset, ""},
+    {&kSeccompProfileFields[1], kSeccompProfileFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kSeccompProfileSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kSeccompProfileNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kSeccompProfileDesc = {.group = "", .version = "v1", .name = "SeccompProfile", .doc = "", .is_kind = false, .size = sizeof(SeccompProfile), .alignment = alignof(SeccompProfile), .fields = kSeccompProfileFields, .json_fields = kSeccompProfileJson, .slots = kSeccompProfileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSeccompProfileNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kAppArmorProfileJson = {{
+    {&kAppArmorProfileFields[0], kAppArmorProfileFields[0].offset, ""},
+    {&kAppArmorProfileFields[1], kAppArmorProfileFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kAppArmorProfileSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kAppArmorProfileNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kAppArmorProfileDesc = {.group = "", .version = "v1", .name = "AppArmorProfile", .doc = "", .is_kind = false, .size = sizeof(AppArmorProfile), .alignment = alignof(AppArmorProfile), .fields = kAppArmorProfileFields, .json_fields = kAppArmorProfileJson, .slots = kAppArmorProfileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kAppArmorProfileNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kPodDNSConfigJson = {{
+    {&kPodDNSConfigFields[0], kPodDNSConfigFields[0].offset, ""},
+    {&kPodDNSConfigFields[1], kPodDNSConfigFields[1].offset, ""},
+    {&kPodDNSConfigFields[2], kPodDNSConfigFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPodDNSConfigSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 4> kPodDNSConfigNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kPodDNSConfigDesc = {.group = "", .version = "v1", .name = "PodDNSConfig", .doc = "", .is_kind = false, .size = sizeof(PodDNSConfig), .alignment = alignof(PodDNSConfig), .fields = kPodDNSConfigFields, .json_fields = kPodDNSConfigJson, .slots = kPodDNSConfigSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kPodDNSConfigNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPodDNSConfigOptionJson = {{
+    {&kPodDNSConfigOptionFields[0], kPodDNSConfigOptionFields[0].offset, ""},
+    {&kPodDNSConfigOptionFields[1], kPodDNSConfigOptionFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodDNSConfigOptionSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kPodDNSConfigOptionNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPodDNSConfigOptionDesc = {.group = "", .version = "v1", .name = "PodDNSConfigOption", .doc = "", .is_kind = false, .size = sizeof(PodDNSConfigOption), .alignment = alignof(PodDNSConfigOption), .fields = kPodDNSConfigOptionFields, .json_fields = kPodDNSConfigOptionJson, .slots = kPodDNSConfigOptionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kPodDNSConfigOptionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kPodIPJson = {{
+    {&kPodIPFields[0], kPodIPFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodIPSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kPodIPNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kPodIPDesc = {.group = "", .version = "v1", .name = "PodIP", .doc = "", .is_kind = false, .size = sizeof(PodIP), .alignment = alignof(PodIP), .fields = kPodIPFields, .json_fields = kPodIPJson, .slots = kPodIPSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodIPNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kHostIPJson = {{
+    {&kHostIPFields[0], kHostIPFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kHostIPSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kHostIPNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kHostIPDesc = {.group = "", .version = "v1", .name = "HostIP", .doc = "", .is_kind = false, .size = sizeof(HostIP), .alignment = alignof(HostIP), .fields = kHostIPFields, .json_fields = kHostIPJson, .slots = kHostIPSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kHostIPNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 25> kEphemeralContainerCommonJson = {{
+    {&kEphemeralContainerCommonFields[0], kEphemeralContainerCommonFields[0].offset, ""},
+    {&kEphemeralContainerCommonFields[1], kEphemeralContainerCommonFields[1].offset, ""},
+    {&kEphemeralContainerCommonFields[2], kEphemeralContainerCommonFields[2].offset, ""},
+    {&kEphemeralContainerCommonFields[3], kEphemeralContainerCommonFields[3].offset, ""},
+    {&kEphemeralContainerCommonFields[4], kEphemeralContainerCommonFields[4].offset, ""},
+    {&kEphemeralContainerCommonFields[5], kEphemeralContainerCommonFields[5].offset, ""},
+    {&kEphemeralContainerCommonFields[6], kEphemeralContainerCommonFields[6].offset, ""},
+    {&kEphemeralContainerCommonFields[7], kEphemeralContainerCommonFields[7].offset, ""},
+    {&kEphemeralContainerCommonFields[8], kEphemeralContainerCommonFields[8].offset, ""},
+    {&kEphemeralContainerCommonFields[9], kEphemeralContainerCommonFields[9].offset, ""},
+    {&kEphemeralContainerCommonFields[10], kEphemeralContainerCommonFields[10].offset, ""},
+    {&kEphemeralContainerCommonFields[11], kEphemeralContainerCommonFields[11].offset, ""},
+    {&kEphemeralContainerCommonFields[12], kEphemeralContainerCommonFields[12].offset, ""},
+    {&kEphemeralContainerCommonFields[13], kEphemeralContainerCommonFields[13].offset, ""},
+    {&kEphemeralContainerCommonFields[14], kEphemeralContainerCommonFields[14].offset, ""},
+    {&kEphemeralContainerCommonFields[15], kEphemeralContainerCommonFields[15].offset, ""},
+    {&kEphemeralContainerCommonFields[16], kEphemeralContainerCommonFields[16].offset, ""},
+    {&kEphemeralContainerCommonFields[17], kEphemeralContainerCommonFields[17].offset, ""},
+    {&kEphemeralContainerCommonFields[18], kEphemeralContainerCommonFields[18].offset, ""},
+    {&kEphemeralContainerCommonFields[19], kEphemeralContainerCommonFields[19].offset, ""},
+    {&kEphemeralContainerCommonFields[20], kEphemeralContainerCommonFields[20].offset, ""},
+    {&kEphemeralContainerCommonFields[21], kEphemeralContainerCommonFields[21].offset, ""},
+    {&kEphemeralContainerCommonFields[22], kEphemeralContainerCommonFields[22].offset, ""},
+    {&kEphemeralContainerCommonFields[23], kEphemeralContainerCommonFields[23].offset, ""},
+    {&kEphemeralContainerCommonFields[24], kEphemeralContainerCommonFields[24].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 64> kEphemeralContainerCommonSlots = {22, 255, 0, 255, 21, 255, 255, 6, 255, 255, 255, 255, 255, 18, 255, 255, 255, 255, 255, 24, 255, 4, 255, 9, 255, 255, 8, 10, 255, 255, 255, 255, 5, 255, 255, 255, 23, 255, 255, 14, 255, 255, 16, 13, 255, 7, 255, 11, 255, 17, 1, 20, 2, 255, 255, 255, 255, 255, 3, 255, 255, 19, 15, 12};
+constexpr std::array<std::uint8_t, 26> kEphemeralContainerCommonNumbers = {255, 0, 1, 2, 3, 4, 5, 7, 8, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 6, 19, 13, 16, 9, 10, 11};
+}  // namespace
+constexpr schema::TypeDesc kEphemeralContainerCommonDesc = {.group = "", .version = "v1", .name = "EphemeralContainerCommon", .doc = "", .is_kind = false, .size = sizeof(EphemeralContainerCommon), .alignment = alignof(EphemeralContainerCommon), .fields = kEphemeralContainerCommonFields, .json_fields = kEphemeralContainerCommonJson, .slots = kEphemeralContainerCommonSlots.data(), .hash_multiplier = 2391645757418310133U, .hash_shift = 58, .by_number = kEphemeralContainerCommonNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 26> kEphemeralContainerJson = {{
+    {&kEphemeralContainerCommonFields[0], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[0].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[1], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[1].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[2], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[2].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[3], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[3].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[4], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[4].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[5], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[5].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[6], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[6].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[7], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[7].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[8], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[8].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[9], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[9].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[10], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[10].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[11], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[11].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[12], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[12].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[13], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[13].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[14], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[14].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[15], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[15].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[16], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[16].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[17], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[17].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[18], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[18].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[19], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[19].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[20], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[20].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[21], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[21].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[22], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[22].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[23], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[23].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerCommonFields[24], kEphemeralContainerFields[0].offset + kEphemeralContainerCommonFields[24].offset, "EphemeralContainerCommon"},
+    {&kEphemeralContainerFields[1], kEphemeralContainerFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 64> kEphemeralContainerSlots = {255, 255, 24, 13, 255, 255, 2, 1, 255, 25, 11, 255, 255, 19, 5, 255, 255, 255, 255, 3, 7, 21, 255, 255, 20, 255, 255, 255, 255, 255, 255, 22, 0, 18, 255, 255, 255, 16, 255, 255, 255, 9, 255, 255, 255, 14, 255, 23, 255, 255, 255, 255, 255, 255, 6, 8, 15, 255, 4, 255, 10, 12, 255, 17};
+constexpr std::array<std::uint8_t, 3> kEphemeralContainerNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kEphemeralContainerDesc = {.group = "", .version = "v1", .name = "EphemeralContainer", .doc = "", .is_kind = false, .size = sizeof(EphemeralContainer), .alignment = alignof(EphemeralContainer), .fields = kEphemeralContainerFields, .json_fields = kEphemeralContainerJson, .slots = kEphemeralContainerSlots.data(), .hash_multiplier = 4657390615875232583U, .hash_shift = 58, .by_number = kEphemeralContainerNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kEvictionResponderJson = {{
+    {&kEvictionResponderFields[0], kEvictionResponderFields[0].offset, ""},
+    {&kEvictionResponderFields[1], kEvictionResponderFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kEvictionResponderSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kEvictionResponderNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kEvictionResponderDesc = {.group = "", .version = "v1", .name = "EvictionResponder", .doc = "", .is_kind = false, .size = sizeof(EvictionResponder), .alignment = alignof(EvictionResponder), .fields = kEvictionResponderFields, .json_fields = kEvictionResponderJson, .slots = kEvictionResponderSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kEvictionResponderNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 22> kPodStatusJson = {{
+    {&kPodStatusFields[0], kPodStatusFields[0].offset, ""},
+    {&kPodStatusFields[1], kPodStatusFields[1].offset, ""},
+    {&kPodStatusFields[2], kPodStatusFields[2].offset, ""},
+    {&kPodStatusFields[3], kPodStatusFields[3].offset, ""},
+    {&kPodStatusFields[4], kPodStatusFields[4].offset, ""},
+    {&kPodStatusFields[5], kPodStatusFields[5].offset, ""},
+    {&kPodStatusFields[6], kPodStatusFields[6].offset, ""},
+    {&kPodStatusFields[7], kPodStatusFields[7].offset, ""},
+    {&kPodStatusFields[8], kPodStatusFields[8].offset, ""},
+    {&kPodStatusFields[9], kPodStatusFields[9].offset, ""},
+    {&kPodStatusFields[10], kPodStatusFields[10].offset, ""},
+    {&kPodStatusFields[11], kPodStatusFields[11].offset, ""},
+    {&kPodStatusFields[12], kPodStatusFields[12].offset, ""},
+    {&kPodStatusFields[13], kPodStatusFields[13].offset, ""},
+    {&kPodStatusFields[14], kPodStatusFields[14].offset, ""},
+    {&kPodStatusFields[15], kPodStatusFields[15].offset, ""},
+    {&kPodStatusFields[16], kPodStatusFields[16].offset, ""},
+    {&kPodStatusFields[17], kPodStatusFields[17].offset, ""},
+    {&kPodStatusFields[18], kPodStatusFields[18].offset, ""},
+    {&kPodStatusFields[19], kPodStatusFields[19].offset, ""},
+    {&kPodStatusFields[20], kPodStatusFields[20].offset, ""},
+    {&kPodStatusFields[21], kPodStatusFields[21].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 32> kPodStatusSlots = {255, 9, 8, 255, 255, 0, 7, 6, 13, 255, 255, 4, 255, 3, 17, 15, 11, 10, 12, 5, 255, 14, 18, 1, 20, 255, 2, 255, 19, 255, 21, 16};
+constexpr std::array<std::uint8_t, 23> kPodStatusNumbers = {255, 1, 2, 3, 4, 6, 8, 10, 12, 13, 11, 5, 9, 14, 15, 16, 7, 0, 17, 18, 19, 20, 21};
+}  // namespace
+constexpr schema::TypeDesc kPodStatusDesc = {.group = "", .version = "v1", .name = "PodStatus", .doc = "", .is_kind = false, .size = sizeof(PodStatus), .alignment = alignof(PodStatus), .fields = kPodStatusFields, .json_fields = kPodStatusJson, .slots = kPodStatusSlots.data(), .hash_multiplier = 16280411304412810743U, .hash_shift = 59, .by_number = kPodStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kPodJson = {{
+    {&kPodFields[0], kPodFields[0].offset, "TypeMeta"},
+    {&kPodFields[1], kPodFields[1].offset, "TypeMeta"},
+    {&kPodFields[2], kPodFields[2].offset, ""},
+    {&kPodFields[3], kPodFields[3].offset, ""},
+    {&kPodFields[4], kPodFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kPodSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kPodNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kPodDesc = {.group = "", .version = "v1", .name = "Pod", .doc = "", .is_kind = true, .size = sizeof(Pod), .alignment = alignof(Pod), .fields = kPodFields, .json_fields = kPodJson, .slots = kPodSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kPodNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kPodListJson = {{
+    {&kPodListFields[0], kPodListFields[0].offset, "TypeMeta"},
+    {&kPodListFields[1], kPodListFields[1].offset, "TypeMeta"},
+    {&kPodListFields[2], kPodListFields[2].offset, ""},
+    {&kPodListFields[3], kPodListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPodListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kPodListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kPodListDesc = {.group = "", .version = "v1", .name = "PodList", .doc = "", .is_kind = true, .size = sizeof(PodList), .alignment = alignof(PodList), .fields = kPodListFields, .json_fields = kPodListJson, .slots = kPodListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPodListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPodTemplateSpecJson = {{
+    {&kPodTemplateSpecFields[0], kPodTemplateSpecFields[0].offset, ""},
+    {&kPodTemplateSpecFields[1], kPodTemplateSpecFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPodTemplateSpecSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kPodTemplateSpecNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPodTemplateSpecDesc = {.group = "", .version = "v1", .name = "PodTemplateSpec", .doc = "", .is_kind = false, .size = sizeof(PodTemplateSpec), .alignment = alignof(PodTemplateSpec), .fields = kPodTemplateSpecFields, .json_fields = kPodTemplateSpecJson, .slots = kPodTemplateSpecSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodTemplateSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kPodTemplateJson = {{
+    {&kPodTemplateFields[0], kPodTemplateFields[0].offset, "TypeMeta"},
+    {&kPodTemplateFields[1], kPodTemplateFields[1].offset, "TypeMeta"},
+    {&kPodTemplateFields[2], kPodTemplateFields[2].offset, ""},
+    {&kPodTemplateFields[3], kPodTemplateFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPodTemplateSlots = {3, 0, 2, 1};
+constexpr std::array<std::uint8_t, 3> kPodTemplateNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kPodTemplateDesc = {.group = "", .version = "v1", .name = "PodTemplate", .doc = "", .is_kind = true, .size = sizeof(PodTemplate), .alignment = alignof(PodTemplate), .fields = kPodTemplateFields, .json_fields = kPodTemplateJson, .slots = kPodTemplateSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kPodTemplateNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kPodTemplateListJson = {{
+    {&kPodTemplateListFields[0], kPodTemplateListFields[0].offset, "TypeMeta"},
+    {&kPodTemplateListFields[1], kPodTemplateListFields[1].offset, "TypeMeta"},
+    {&kPodTemplateListFields[2], kPodTemplateListFields[2].offset, ""},
+    {&kPodTemplateListFields[3], kPodTemplateListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPodTemplateListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kPodTemplateListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kPodTemplateListDesc = {.group = "", .version = "v1", .name = "PodTemplateList", .doc = "", .is_kind = true, .size = sizeof(PodTemplateList), .alignment = alignof(PodTemplateList), .fields = kPodTemplateListFields, .json_fields = kPodTemplateListJson, .slots = kPodTemplateListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPodTemplateListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kServiceAccountJson = {{
+    {&kServiceAccountFields[0], kServiceAccountFields[0].offset, "TypeMeta"},
+    {&kServiceAccountFields[1], kServiceAccountFields[1].offset, "TypeMeta"},
+    {&kServiceAccountFields[2], kServiceAccountFields[2].offset, ""},
+    {&kServiceAccountFields[3], kServiceAccountFields[3].offset, ""},
+    {&kServiceAccountFields[4], kServiceAccountFields[4].offset, ""},
+    {&kServiceAccountFields[5], kServiceAccountFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kServiceAccountSlots = {0, 255, 3, 2, 255, 5, 1, 4};
+constexpr std::array<std::uint8_t, 5> kServiceAccountNumbers = {255, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kServiceAccountDesc = {.group = "", .version = "v1", .name = "ServiceAccount", .doc = "", .is_kind = true, .size = sizeof(ServiceAccount), .alignment = alignof(ServiceAccount), .fields = kServiceAccountFields, .json_fields = kServiceAccountJson, .slots = kServiceAccountSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 61, .by_number = kServiceAccountNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kServiceAccountListJson = {{
+    {&kServiceAccountListFields[0], kServiceAccountListFields[0].offset, "TypeMeta"},
+    {&kServiceAccountListFields[1], kServiceAccountListFields[1].offset, "TypeMeta"},
+    {&kServiceAccountListFields[2], kServiceAccountListFields[2].offset, ""},
+    {&kServiceAccountListFields[3], kServiceAccountListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kServiceAccountListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kServiceAccountListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kServiceAccountListDesc = {.group = "", .version = "v1", .name = "ServiceAccountList", .doc = "", .is_kind = true, .size = sizeof(ServiceAccountList), .alignment = alignof(ServiceAccountList), .fields = kServiceAccountListFields, .json_fields = kServiceAccountListJson, .slots = kServiceAccountListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kServiceAccountListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kNodeSpecJson = {{
+    {&kNodeSpecFields[0], kNodeSpecFields[0].offset, ""},
+    {&kNodeSpecFields[1], kNodeSpecFields[1].offset, ""},
+    {&kNodeSpecFields[2], kNodeSpecFields[2].offset, ""},
+    {&kNodeSpecFields[3], kNodeSpecFields[3].offset, ""},
+    {&kNodeSpecFields[4], kNodeSpecFields[4].offset, ""},
+    {&kNodeSpecFields[5], kNodeSpecFields[5].offset, ""},
+    {&kNodeSpecFields[6], kNodeSpecFields[6].offset, ""},
+    {&kNodeSpecFields[7], kNodeSpecFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kNodeSpecSlots = {5, 2, 0, 6, 7, 4, 3, 1};
+constexpr std::array<std::uint8_t, 9> kNodeSpecNumbers = {255, 0, 6, 2, 3, 4, 5, 1, 7};
+}  // namespace
+constexpr schema::TypeDesc kNodeSpecDesc = {.group = "", .version = "v1", .name = "NodeSpec", .doc = "", .is_kind = false, .size = sizeof(NodeSpec), .alignment = alignof(NodeSpec), .fields = kNodeSpecFields, .json_fields = kNodeSpecJson, .slots = kNodeSpecSlots.data(), .hash_multiplier = 12493295697053269181U, .hash_shift = 61, .by_number = kNodeSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kNodePodPreemptionPolicyJson = {{
+    {&kNodePodPreemptionPolicyFields[0], kNodePodPreemptionPolicyFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodePodPreemptionPolicySlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kNodePodPreemptionPolicyNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kNodePodPreemptionPolicyDesc = {.group = "", .version = "v1", .name = "NodePodPreemptionPolicy", .doc = "", .is_kind = false, .size = sizeof(NodePodPreemptionPolicy), .alignment = alignof(NodePodPreemptionPolicy), .fields = kNodePodPreemptionPolicyFields, .json_fields = kNodePodPreemptionPolicyJson, .slots = kNodePodPreemptionPolicySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodePodPreemptionPolicyNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kNodeConfigSourceJson = {{
+    {&kNodeConfigSourceFields[0], kNodeConfigSourceFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeConfigSourceSlots = {0, 255};
+constexpr std::array<std::uint8_t, 3> kNodeConfigSourceNumbers = {255, 255, 0};
+}  // namespace
+constexpr schema::TypeDesc kNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "NodeConfigSource", .doc = "", .is_kind = false, .size = sizeof(NodeConfigSource), .alignment = alignof(NodeConfigSource), .fields = kNodeConfigSourceFields, .json_fields = kNodeConfigSourceJson, .slots = kNodeConfigSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeConfigSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kConfigMapNodeConfigSourceJson = {{
+    {&kConfigMapNodeConfigSourceFields[0], kConfigMapNodeConfigSourceFields[0].offset, ""},
+    {&kConfigMapNodeConfigSourceFields[1], kConfigMapNodeConfigSourceFields[1].offset, ""},
+    {&kConfigMapNodeConfigSourceFields[2], kConfigMapNodeConfigSourceFields[2].offset, ""},
+    {&kConfigMapNodeConfigSourceFields[3], kConfigMapNodeConfigSourceFields[3].offset, ""},
+    {&kConfigMapNodeConfigSourceFields[4], kConfigMapNodeConfigSourceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kConfigMapNodeConfigSourceSlots = {255, 3, 255, 2, 255, 4, 0, 1};
+constexpr std::array<std::uint8_t, 6> kConfigMapNodeConfigSourceNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kConfigMapNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapNodeConfigSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapNodeConfigSource), .alignment = alignof(ConfigMapNodeConfigSource), .fields = kConfigMapNodeConfigSourceFields, .json_fields = kConfigMapNodeConfigSourceJson, .slots = kConfigMapNodeConfigSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 61, .by_number = kConfigMapNodeConfigSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kDaemonEndpointJson = {{
+    {&kDaemonEndpointFields[0], kDaemonEndpointFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDaemonEndpointSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kDaemonEndpointNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kDaemonEndpointDesc = {.group = "", .version = "v1", .name = "DaemonEndpoint", .doc = "", .is_kind = false, .size = sizeof(DaemonEndpoint), .alignment = alignof(DaemonEndpoint), .fields = kDaemonEndpointFields, .json_fields = kDaemonEndpointJson, .slots = kDaemonEndpointSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDaemonEndpointNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kNodeDaemonEndpointsJson = {{
+    {&kNodeDaemonEndpointsFields[0], kNodeDaemonEndpointsFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeDaemonEndpointsSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kNodeDaemonEndpointsNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kNodeDaemonEndpointsDesc = {.group = "", .version = "v1", .name = "NodeDaemonEndpoints", .doc = "", .is_kind = false, .size = sizeof(NodeDaemonEndpoints), .alignment = alignof(NodeDaemonEndpoints), .fields = kNodeDaemonEndpointsFields, .json_fields = kNodeDaemonEndpointsJson, .slots = kNodeDaemonEndpointsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeDaemonEndpointsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeRuntimeHandlerFeaturesJson = {{
+    {&kNodeRuntimeHandlerFeaturesFields[0], kNodeRuntimeHandlerFeaturesFields[0].offset, ""},
+    {&kNodeRuntimeHandlerFeaturesFields[1], kNodeRuntimeHandlerFeaturesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeRuntimeHandlerFeaturesSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kNodeRuntimeHandlerFeaturesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeRuntimeHandlerFeaturesDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandlerFeatures", .doc = "", .is_kind = false, .size = sizeof(NodeRuntimeHandlerFeatures), .alignment = alignof(NodeRuntimeHandlerFeatures), .fields = kNodeRuntimeHandlerFeaturesFields, .json_fields = kNodeRuntimeHandlerFeaturesJson, .slots = kNodeRuntimeHandlerFeaturesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeRuntimeHandlerFeaturesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeRuntimeHandlerJson = {{
+    {&kNodeRuntimeHandlerFields[0], kNodeRuntimeHandlerFields[0].offset, ""},
+    {&kNodeRuntimeHandlerFields[1], kNodeRuntimeHandlerFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeRuntimeHandlerSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kNodeRuntimeHandlerNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeRuntimeHandlerDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandler", .doc = "", .is_kind = false, .size = sizeof(NodeRuntimeHandler), .alignment = alignof(NodeRuntimeHandler), .fields = kNodeRuntimeHandlerFields, .json_fields = kNodeRuntimeHandlerJson, .slots = kNodeRuntimeHandlerSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeRuntimeHandlerNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kNodeFeaturesJson = {{
+    {&kNodeFeaturesFields[0], kNodeFeaturesFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeFeaturesSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kNodeFeaturesNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kNodeFeaturesDesc = {.group = "", .version = "v1", .name = "NodeFeatures", .doc = "", .is_kind = false, .size = sizeof(NodeFeatures), .alignment = alignof(NodeFeatures), .fields = kNodeFeaturesFields, .json_fields = kNodeFeaturesJson, .slots = kNodeFeaturesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeFeaturesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 12> kNodeSystemInfoJson = {{
+    {&kNodeSystemInfoFields[0], kNodeSystemInfoFields[0].offset, ""},
+    {&kNodeSystemInfoFields[1], kNodeSystemInfoFields[1].offset, ""},
+    {&kNodeSystemInfoFields[2], kNodeSystemInfoFields[2].offset, ""},
+    {&kNodeSystemInfoFields[3], kNodeSystemInfoFields[3].offset, ""},
+    {&kNodeSystemInfoFields[4], kNodeSystemInfoFields[4].offset, ""},
+    {&kNodeSystemInfoFields[5], kNodeSystemInfoFields[5].offset, ""},
+    {&kNodeSystemInfoFields[6], kNodeSystemInfoFields[6].offset, ""},
+    {&kNodeSystemInfoFields[7], kNodeSystemInfoFields[7].offset, ""},
+    {&kNodeSystemInfoFields[8], kNodeSystemInfoFields[8].offset, ""},
+    {&kNodeSystemInfoFields[9], kNodeSystemInfoFields[9].offset, ""},
+    {&kNodeSystemInfoFields[10], kNodeSystemInfoFields[10].offset, ""},
+    {&kNodeSystemInfoFields[11], kNodeSystemInfoFields[11].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kNodeSystemInfoSlots = {4, 5, 7, 11, 2, 255, 3, 0, 255, 8, 255, 10, 9, 6, 1, 255};
+constexpr std::array<std::uint8_t, 13> kNodeSystemInfoNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+}  // namespace
+constexpr schema::TypeDesc kNodeSystemInfoDesc = {.group = "", .version = "v1", .name = "NodeSystemInfo", .doc = "", .is_kind = false, .size = sizeof(NodeSystemInfo), .alignment = alignof(NodeSystemInfo), .fields = kNodeSystemInfoFields, .json_fields = kNodeSystemInfoJson, .slots = kNodeSystemInfoSlots.data(), .hash_multiplier = 4784178887934205535U, .hash_shift = 60, .by_number = kNodeSystemInfoNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kNodeSwapStatusJson = {{
+    {&kNodeSwapStatusFields[0], kNodeSwapStatusFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeSwapStatusSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kNodeSwapStatusNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kNodeSwapStatusDesc = {.group = "", .version = "v1", .name = "NodeSwapStatus", .doc = "", .is_kind = false, .size = sizeof(NodeSwapStatus), .alignment = alignof(NodeSwapStatus), .fields = kNodeSwapStatusFields, .json_fields = kNodeSwapStatusJson, .slots = kNodeSwapStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSwapStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kNodeConfigStatusJson = {{
+    {&kNodeConfigStatusFields[0], kNodeConfigStatusFields[0].offset, ""},
+    {&kNodeConfigStatusFields[1], kNodeConfigStatusFields[1].offset, ""},
+    {&kNodeConfigStatusFields[2], kNodeConfigStatusFields[2].offset, ""},
+    {&kNodeConfigStatusFields[3], kNodeConfigStatusFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNodeConfigStatusSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 5> kNodeConfigStatusNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kNodeConfigStatusDesc = {.group = "", .version = "v1", .name = "NodeConfigStatus", .doc = "", .is_kind = false, .size = sizeof(NodeConfigStatus), .alignment = alignof(NodeConfigStatus), .fields = kNodeConfigStatusFields, .json_fields = kNodeConfigStatusJson, .slots = kNodeConfigStatusSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNodeConfigStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 14> kNodeStatusJson = {{
+    {&kNodeStatusFields[0], kNodeStatusFields[0].offset, ""},
+    {&kNodeStatusFields[1], kNodeStatusFields[1].offset, ""},
+    {&kNodeStatusFields[2], kNodeStatusFields[2].offset, ""},
+    {&kNodeStatusFields[3], kNodeStatusFields[3].offset, ""},
+    {&kNodeStatusFields[4], kNodeStatusFields[4].offset, ""},
+    {&kNodeStatusFields[5], kNodeStatusFields[5].offset, ""},
+    {&kNodeStatusFields[6], kNodeStatusFields[6].offset, ""},
+    {&kNodeStatusFields[7], kNodeStatusFields[7].offset, ""},
+    {&kNodeStatusFields[8], kNodeStatusFields[8].offset, ""},
+    {&kNodeStatusFields[9], kNodeStatusFields[9].offset, ""},
+    {&kNodeStatusFields[10], kNodeStatusFields[10].offset, ""},
+    {&kNodeStatusFields[11], kNodeStatusFields[11].offset, ""},
+    {&kNodeStatusFields[12], kNodeStatusFields[12].offset, ""},
+    {&kNodeStatusFields[13], kNodeStatusFields[13].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kNodeStatusSlots = {9, 5, 0, 6, 1, 12, 7, 255, 8, 11, 3, 13, 2, 255, 4, 10};
+constexpr std::array<std::uint8_t, 15> kNodeStatusNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+}  // namespace
+constexpr schema::TypeDesc kNodeStatusDesc = {.group = "", .version = "v1", .name = "NodeStatus", .doc = "", .is_kind = false, .size = sizeof(NodeStatus), .alignment = alignof(NodeStatus), .fields = kNodeStatusFields, .json_fields = kNodeStatusJson, .slots = kNodeStatusSlots.data(), .hash_multiplier = 10380218307330087013U, .hash_shift = 60, .by_number = kNodeStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kAttachedVolumeJson = {{
+    {&kAttachedVolumeFields[0], kAttachedVolumeFields[0].offset, ""},
+    {&kAttachedVolumeFields[1], kAttachedVolumeFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kAttachedVolumeSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kAttachedVolumeNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kAttachedVolumeDesc = {.group = "", .version = "v1", .name = "AttachedVolume", .doc = "", .is_kind = false, .size = sizeof(AttachedVolume), .alignment = alignof(AttachedVolume), .fields = kAttachedVolumeFields, .json_fields = kAttachedVolumeJson, .slots = kAttachedVolumeSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kAttachedVolumeNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kContainerImageJson = {{
+    {&kContainerImageFields[0], kContainerImageFields[0].offset, ""},
+    {&kContainerImageFields[1], kContainerImageFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kContainerImageSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kContainerImageNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kContainerImageDesc = {.group = "", .version = "v1", .name = "ContainerImage", .doc = "", .is_kind = false, .size = sizeof(ContainerImage), .alignment = alignof(ContainerImage), .fields = kContainerImageFields, .json_fields = kContainerImageJson, .slots = kContainerImageSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerImageNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kNodeConditionJson = {{
+    {&kNodeConditionFields[0], kNodeConditionFields[0].offset, ""},
+    {&kNodeConditionFields[1], kNodeConditionFields[1].offset, ""},
+    {&kNodeConditionFields[2], kNodeConditionFields[2].offset, ""},
+    {&kNodeConditionFields[3], kNodeConditionFields[3].offset, ""},
+    {&kNodeConditionFields[4], kNodeConditionFields[4].offset, ""},
+    {&kNodeConditionFields[5], kNodeConditionFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kNodeConditionSlots = {255, 3, 1, 5, 0, 4, 255, 2};
+constexpr std::array<std::uint8_t, 7> kNodeConditionNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kNodeConditionDesc = {.group = "", .version = "v1", .name = "NodeCondition", .doc = "", .is_kind = false, .size = sizeof(NodeCondition), .alignment = alignof(NodeCondition), .fields = kNodeConditionFields, .json_fields = kNodeConditionJson, .slots = kNodeConditionSlots.data(), .hash_multiplier = 3872982626502034967U, .hash_shift = 61, .by_number = kNodeConditionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeAddressJson = {{
+    {&kNodeAddressFields[0], kNodeAddressFields[0].offset, ""},
+    {&kNodeAddressFields[1], kNodeAddressFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeAddressSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kNodeAddressNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeAddressDesc = {.group = "", .version = "v1", .name = "NodeAddress", .doc = "", .is_kind = false, .size = sizeof(NodeAddress), .alignment = alignof(NodeAddress), .fields = kNodeAddressFields, .json_fields = kNodeAddressJson, .slots = kNodeAddressSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeAddressNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kNodeJson = {{
+    {&kNodeFields[0], kNodeFields[0].offset, "TypeMeta"},
+    {&kNodeFields[1], kNodeFields[1].offset, "TypeMeta"},
+    {&kNodeFields[2], kNodeFields[2].offset, ""},
+    {&kNodeFields[3], kNodeFields[3].offset, ""},
+    {&kNodeFields[4], kNodeFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kNodeSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kNodeNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kNodeDesc = {.group = "", .version = "v1", .name = "Node", .doc = "", .is_kind = true, .size = sizeof(Node), .alignment = alignof(Node), .fields = kNodeFields, .json_fields = kNodeJson, .slots = kNodeSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kNodeNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kNodeListJson = {{
+    {&kNodeListFields[0], kNodeListFields[0].offset, "TypeMeta"},
+    {&kNodeListFields[1], kNodeListFields[1].offset, "TypeMeta"},
+    {&kNodeListFields[2], kNodeListFields[2].offset, ""},
+    {&kNodeListFields[3], kNodeListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNodeListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kNodeListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kNodeListDesc = {.group = "", .version = "v1", .name = "NodeList", .doc = "", .is_kind = true, .size = sizeof(NodeList), .alignment = alignof(NodeList), .fields = kNodeListFields, .json_fields = kNodeListJson, .slots = kNodeListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNodeListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kNamespaceSpecJson = {{
+    {&kNamespaceSpecFields[0], kNamespaceSpecFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNamespaceSpecSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kNamespaceSpecNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kNamespaceSpecDesc = {.group = "", .version = "v1", .name = "NamespaceSpec", .doc = "", .is_kind = false, .size = sizeof(NamespaceSpec), .alignment = alignof(NamespaceSpec), .fields = kNamespaceSpecFields, .json_fields = kNamespaceSpecJson, .slots = kNamespaceSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNamespaceSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNamespaceStatusJson = {{
+    {&kNamespaceStatusFields[0], kNamespaceStatusFields[0].offset, ""},
+    {&kNamespaceStatusFields[1], kNamespaceStatusFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNamespaceStatusSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kNamespaceStatusNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNamespaceStatusDesc = {.group = "", .version = "v1", .name = "NamespaceStatus", .doc = "", .is_kind = false, .size = sizeof(NamespaceStatus), .alignment = alignof(NamespaceStatus), .fields = kNamespaceStatusFields, .json_fields = kNamespaceStatusJson, .slots = kNamespaceStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNamespaceStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kNamespaceConditionJson = {{
+    {&kNamespaceConditionFields[0], kNamespaceConditionFields[0].offset, ""},
+    {&kNamespaceConditionFields[1], kNamespaceConditionFields[1].offset, ""},
+    {&kNamespaceConditionFields[2], kNamespaceConditionFields[2].offset, ""},
+    {&kNamespaceConditionFields[3], kNamespaceConditionFields[3].offset, ""},
+    {&kNamespaceConditionFields[4], kNamespaceConditionFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kNamespaceConditionSlots = {255, 4, 2, 1, 255, 255, 0, 3};
+constexpr std::array<std::uint8_t, 7> kNamespaceConditionNumbers = {255, 0, 1, 255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kNamespaceConditionDesc = {.group = "", .version = "v1", .name = "NamespaceCondition", .doc = "", .is_kind = false, .size = sizeof(NamespaceCondition), .alignment = alignof(NamespaceCondition), .fields = kNamespaceConditionFields, .json_fields = kNamespaceConditionJson, .slots = kNamespaceConditionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kNamespaceConditionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kNamespaceJson = {{
+    {&kNamespaceFields[0], kNamespaceFields[0].offset, "TypeMeta"},
+    {&kNamespaceFields[1], kNamespaceFields[1].offset, "TypeMeta"},
+    {&kNamespaceFields[2], kNamespaceFields[2].offset, ""},
+    {&kNamespaceFields[3], kNamespaceFields[3].offset, ""},
+    {&kNamespaceFields[4], kNamespaceFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kNamespaceSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kNamespaceNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kNamespaceDesc = {.group = "", .version = "v1", .name = "Namespace", .doc = "", .is_kind = true, .size = sizeof(Namespace), .alignment = alignof(Namespace), .fields = kNamespaceFields, .json_fields = kNamespaceJson, .slots = kNamespaceSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kNamespaceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kNamespaceListJson = {{
+    {&kNamespaceListFields[0], kNamespaceListFields[0].offset, "TypeMeta"},
+    {&kNamespaceListFields[1], kNamespaceListFields[1].offset, "TypeMeta"},
+    {&kNamespaceListFields[2], kNamespaceListFields[2].offset, ""},
+    {&kNamespaceListFields[3], kNamespaceListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNamespaceListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kNamespaceListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kNamespaceListDesc = {.group = "", .version = "v1", .name = "NamespaceList", .doc = "", .is_kind = true, .size = sizeof(NamespaceList), .alignment = alignof(NamespaceList), .fields = kNamespaceListFields, .json_fields = kNamespaceListJson, .slots = kNamespaceListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNamespaceListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kBindingJson = {{
+    {&kBindingFields[0], kBindingFields[0].offset, "TypeMeta"},
+    {&kBindingFields[1], kBindingFields[1].offset, "TypeMeta"},
+    {&kBindingFields[2], kBindingFields[2].offset, ""},
+    {&kBindingFields[3], kBindingFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kBindingSlots = {3, 0, 2, 1};
+constexpr std::array<std::uint8_t, 3> kBindingNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kBindingDesc = {.group = "", .version = "v1", .name = "Binding", .doc = "", .is_kind = true, .size = sizeof(Binding), .alignment = alignof(Binding), .fields = kBindingFields, .json_fields = kBindingJson, .slots = kBindingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kBindingNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 7> kObjectReferenceJson = {{
+    {&kObjectReferenceFields[0], kObjectReferenceFields[0].offset, ""},
+    {&kObjectReferenceFields[1], kObjectReferenceFields[1].offset, ""},
+    {&kObjectReferenceFields[2], kObjectReferenceFields[2].offset, ""},
+    {&kObjectReferenceFields[3], kObjectReferenceFields[3].offset, ""},
+    {&kObjectReferenceFields[4], kObjectReferenceFields[4].offset, ""},
+    {&kObjectReferenceFields[5], kObjectReferenceFields[5].offset, ""},
+    {&kObjectReferenceFields[6], kObjectReferenceFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kObjectReferenceSlots = {1, 4, 2, 0, 5, 3, 6, 255};
+constexpr std::array<std::uint8_t, 8> kObjectReferenceNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
+}  // namespace
+constexpr schema::TypeDesc kObjectReferenceDesc = {.group = "", .version = "v1", .name = "ObjectReference", .doc = "", .is_kind = false, .size = sizeof(ObjectReference), .alignment = alignof(ObjectReference), .fields = kObjectReferenceFields, .json_fields = kObjectReferenceJson, .slots = kObjectReferenceSlots.data(), .hash_multiplier = 13389617171941807349U, .hash_shift = 61, .by_number = kObjectReferenceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kLocalObjectReferenceJson = {{
+    {&kLocalObjectReferenceFields[0], kLocalObjectReferenceFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kLocalObjectReferenceSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kLocalObjectReferenceNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "LocalObjectReference", .doc = "", .is_kind = false, .size = sizeof(LocalObjectReference), .alignment = alignof(LocalObjectReference), .fields = kLocalObjectReferenceFields, .json_fields = kLocalObjectReferenceJson, .slots = kLocalObjectReferenceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kLocalObjectReferenceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kTypedLocalObjectReferenceJson = {{
+    {&kTypedLocalObjectReferenceFields[0], kTypedLocalObjectReferenceFields[0].offset, ""},
+    {&kTypedLocalObjectReferenceFields[1], kTypedLocalObjectReferenceFields[1].offset, ""},
+    {&kTypedLocalObjectReferenceFields[2], kTypedLocalObjectReferenceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTypedLocalObjectReferenceSlots = {0, 255, 1, 2};
+constexpr std::array<std::uint8_t, 4> kTypedLocalObjectReferenceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kTypedLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedLocalObjectReference", .doc = "", .is_kind = false, .size = sizeof(TypedLocalObjectReference), .alignment = alignof(TypedLocalObjectReference), .fields = kTypedLocalObjectReferenceFields, .json_fields = kTypedLocalObjectReferenceJson, .slots = kTypedLocalObjectReferenceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTypedLocalObjectReferenceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kEventSourceJson = {{
+    {&kEventSourceFields[0], kEventSourceFields[0].offset, ""},
+    {&kEventSourceFields[1], kEventSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kEventSourceSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kEventSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kEventSourceDesc = {.group = "", .version = "v1", .name = "EventSource", .doc = "", .is_kind = false, .size = sizeof(EventSource), .alignment = alignof(EventSource), .fields = kEventSourceFields, .json_fields = kEventSourceJson, .slots = kEventSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 17> kEventJson = {{
+    {&kEventFields[0], kEventFields[0].offset, "TypeMeta"},
+    {&kEventFields[1], kEventFields[1].offset, "TypeMeta"},
+    {&kEventFields[2], kEventFields[2].offset, ""},
+    {&kEventFields[3], kEventFields[3].offset, ""},
+    {&kEventFields[4], kEventFields[4].offset, ""},
+    {&kEventFields[5], kEventFields[5].offset, ""},
+    {&kEventFields[6], kEventFields[6].offset, ""},
+    {&kEventFields[7], kEventFields[7].offset, ""},
+    {&kEventFields[8], kEventFields[8].offset, ""},
+    {&kEventFields[9], kEventFields[9].offset, ""},
+    {&kEventFields[10], kEventFields[10].offset, ""},
+    {&kEventFields[11], kEventFields[11].offset, ""},
+    {&kEventFields[12], kEventFields[12].offset, ""},
+    {&kEventFields[13], kEventFields[13].offset, ""},
+    {&kEventFields[14], kEventFields[14].offset, ""},
+    {&kEventFields[15], kEventFields[15].offset, ""},
+    {&kEventFields[16], kEventFields[16].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 32> kEventSlots = {255, 13, 6, 255, 255, 12, 255, 255, 2, 255, 10, 8, 11, 4, 255, 255, 0, 7, 3, 255, 5, 14, 255, 1, 16, 9, 255, 255, 15, 255, 255, 255};
+constexpr std::array<std::uint8_t, 16> kEventNumbers = {255, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+}  // namespace
+constexpr schema::TypeDesc kEventDesc = {.group = "", .version = "v1", .name = "Event", .doc = "", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields, .json_fields = kEventJson, .slots = kEventSlots.data(), .hash_multiplier = 2106445748622659243U, .hash_shift = 59, .by_number = kEventNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kEventSeriesJson = {{
+    {&kEventSeriesFields[0], kEventSeriesFields[0].offset, ""},
+    {&kEventSeriesFields[1], kEventSeriesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kEventSeriesSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kEventSeriesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kEventSeriesDesc = {.group = "", .version = "v1", .name = "EventSeries", .doc = "", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields, .json_fields = kEventSeriesJson, .slots = kEventSeriesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSeriesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kEventListJson = {{
+    {&kEventListFields[0], kEventListFields[0].offset, "TypeMeta"},
+    {&kEventListFields[1], kEventListFields[1].offset, "TypeMeta"},
+    {&kEventListFields[2], kEventListFields[2].offset, ""},
+    {&kEventListFields[3], kEventListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kEventListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kEventListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kEventListDesc = {.group = "", .version = "v1", .name = "EventList", .doc = "", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields, .json_fields = kEventListJson, .slots = kEventListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kEventListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 7> kSecretJson = {{
+    {&kSecretFields[0], kSecretFields[0].offset, "TypeMeta"},
+    {&kSecretFields[1], kSecretFields[1].offset, "TypeMeta"},
+    {&kSecretFields[2], kSecretFields[2].offset, ""},
+    {&kSecretFields[3], kSecretFields[3].offset, ""},
+    {&kSecretFields[4], kSecretFields[4].offset, ""},
+    {&kSecretFields[5], kSecretFields[5].offset, ""},
+    {&kSecretFields[6], kSecretFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kSecretSlots = {3, 1, 255, 0, 2, 6, 5, 4};
+constexpr std::array<std::uint8_t, 6> kSecretNumbers = {255, 2, 4, 6, 5, 3};
+}  // namespace
+constexpr schema::TypeDesc kSecretDesc = {.group = "", .version = "v1", .name = "Secret", .doc = "", .is_kind = true, .size = sizeof(Secret), .alignment = alignof(Secret), .fields = kSecretFields, .json_fields = kSecretJson, .slots = kSecretSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 61, .by_number = kSecretNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kSecretListJson = {{
+    {&kSecretListFields[0], kSecretListFields[0].offset, "TypeMeta"},
+    {&kSecretListFields[1], kSecretListFields[1].offset, "TypeMeta"},
+    {&kSecretListFields[2], kSecretListFields[2].offset, ""},
+    {&kSecretListFields[3], kSecretListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kSecretListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kSecretListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kSecretListDesc = {.group = "", .version = "v1", .name = "SecretList", .doc = "", .is_kind = true, .size = sizeof(SecretList), .alignment = alignof(SecretList), .fields = kSecretListFields, .json_fields = kSecretListJson, .slots = kSecretListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kSecretListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kConfigMapJson = {{
+    {&kConfigMapFields[0], kConfigMapFields[0].offset, "TypeMeta"},
+    {&kConfigMapFields[1], kConfigMapFields[1].offset, "TypeMeta"},
+    {&kConfigMapFields[2], kConfigMapFields[2].offset, ""},
+    {&kConfigMapFields[3], kConfigMapFields[3].offset, ""},
+    {&kConfigMapFields[4], kConfigMapFields[4].offset, ""},
+    {&kConfigMapFields[5], kConfigMapFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kConfigMapSlots = {2, 255, 255, 4, 1, 5, 3, 0};
+constexpr std::array<std::uint8_t, 5> kConfigMapNumbers = {255, 2, 4, 5, 3};
+}  // namespace
+constexpr schema::TypeDesc kConfigMapDesc = {.group = "", .version = "v1", .name = "ConfigMap", .doc = "", .is_kind = true, .size = sizeof(ConfigMap), .alignment = alignof(ConfigMap), .fields = kConfigMapFields, .json_fields = kConfigMapJson, .slots = kConfigMapSlots.data(), .hash_multiplier = 14087796811221747965U, .hash_shift = 61, .by_number = kConfigMapNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kConfigMapListJson = {{
+    {&kConfigMapListFields[0], kConfigMapListFields[0].offset, "TypeMeta"},
+    {&kConfigMapListFields[1], kConfigMapListFields[1].offset, "TypeMeta"},
+    {&kConfigMapListFields[2], kConfigMapListFields[2].offset, ""},
+    {&kConfigMapListFields[3], kConfigMapListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kConfigMapListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kConfigMapListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kConfigMapListDesc = {.group = "", .version = "v1", .name = "ConfigMapList", .doc = "", .is_kind = true, .size = sizeof(ConfigMapList), .alignment = alignof(ConfigMapList), .fields = kConfigMapListFields, .json_fields = kConfigMapListJson, .slots = kConfigMapListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kConfigMapListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDownwardAPIVolumeSourceJson = {{
+    {&kDownwardAPIVolumeSourceFields[0], kDownwardAPIVolumeSourceFields[0].offset, ""},
+    {&kDownwardAPIVolumeSourceFields[1], kDownwardAPIVolumeSourceFields[1].offset, ""},
+    {&kDownwardAPIVolumeSourceFields[2], kDownwardAPIVolumeSourceFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDownwardAPIVolumeSourceSlots = {255, 2, 1, 0};
+constexpr std::array<std::uint8_t, 4> kDownwardAPIVolumeSourceNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kDownwardAPIVolumeSourceDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIVolumeSource), .alignment = alignof(DownwardAPIVolumeSource), .fields = kDownwardAPIVolumeSourceFields, .json_fields = kDownwardAPIVolumeSourceJson, .slots = kDownwardAPIVolumeSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kDownwardAPIVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kDownwardAPIVolumeFileJson = {{
+    {&kDownwardAPIVolumeFileFields[0], kDownwardAPIVolumeFileFields[0].offset, ""},
+    {&kDownwardAPIVolumeFileFields[1], kDownwardAPIVolumeFileFields[1].offset, ""},
+    {&kDownwardAPIVolumeFileFields[2], kDownwardAPIVolumeFileFields[2].offset, ""},
+    {&kDownwardAPIVolumeFileFields[3], kDownwardAPIVolumeFileFields[3].offset, ""},
+    {&kDownwardAPIVolumeFileFields[4], kDownwardAPIVolumeFileFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kDownwardAPIVolumeFileSlots = {1, 255, 0, 3, 2, 255, 4, 255};
+constexpr std::array<std::uint8_t, 6> kDownwardAPIVolumeFileNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kDownwardAPIVolumeFileDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeFile", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIVolumeFile), .alignment = alignof(DownwardAPIVolumeFile), .fields = kDownwardAPIVolumeFileFields, .json_fields = kDownwardAPIVolumeFileJson, .slots = kDownwardAPIVolumeFileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kDownwardAPIVolumeFileNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kDownwardAPIProjectionJson = {{
+    {&kDownwardAPIProjectionFields[0], kDownwardAPIProjectionFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDownwardAPIProjectionSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kDownwardAPIProjectionNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kDownwardAPIProjectionDesc = {.group = "", .version = "v1", .name = "DownwardAPIProjection", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIProjection), .alignment = alignof(DownwardAPIProjection), .fields = kDownwardAPIProjectionFields, .json_fields = kDownwardAPIProjectionJson, .slots = kDownwardAPIProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDownwardAPIProjectionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 12> kSecurityContextJson = {{
+    {&kSecurityContextFields[0], kSecurityContextFields[0].offset, ""},
+    {&kSecurityContextFields[1], kSecurityContextFields[1].offset, ""},
+    {&kSecurityContextFields[2], kSecurityContextFields[2].offset, ""},
+    {&kSecurityContextFields[3], kSecurityContextFields[3].offset, ""},
+    {&kSecurityContextFields[4], kSecurityContextFields[4].offset, ""},
+    {&kSecurityContextFields[5], kSecurityContextFields[5].offset, ""},
+    {&kSecurityContextFields[6], kSecurityContextFields[6].offset, ""},
+    {&kSecurityContextFields[7], kSecurityContextFields[7].offset, ""},
+    {&kSecurityContextFields[8], kSecurityContextFields[8].offset, ""},
+    {&kSecurityContextFields[9], kSecurityContextFields[9].offset, ""},
+    {&kSecurityContextFields[10], kSecurityContextFields[10].offset, ""},
+    {&kSecurityContextFields[11], kSecurityContextFields[11].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kSecurityContextSlots = {0, 1, 11, 6, 255, 8, 3, 10, 2, 255, 255, 4, 255, 5, 9, 7};
+constexpr std::array<std::uint8_t, 13> kSecurityContextNumbers = {255, 0, 1, 2, 4, 6, 7, 8, 5, 9, 3, 10, 11};
+}  // namespace
+constexpr schema::TypeDesc kSecurityContextDesc = {.group = "", .version = "v1", .name = "SecurityContext", .doc = "", .is_kind = false, .size = sizeof(SecurityContext), .alignment = alignof(SecurityContext), .fields = kSecurityContextFields, .json_fields = kSecurityContextJson, .slots = kSecurityContextSlots.data(), .hash_multiplier = 17339885957555546125U, .hash_shift = 60, .by_number = kSecurityContextNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kSELinuxOptionsJson = {{
+    {&kSELinuxOptionsFields[0], kSELinuxOptionsFields[0].offset, ""},
+    {&kSELinuxOptionsFields[1], kSELinuxOptionsFields[1].offset, ""},
+    {&kSELinuxOptionsFields[2], kSELinuxOptionsFields[2].offset, ""},
+    {&kSELinuxOptionsFields[3], kSELinuxOptionsFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kSELinuxOptionsSlots = {2, 1, 3, 0};
+constexpr std::array<std::uint8_t, 5> kSELinuxOptionsNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kSELinuxOptionsDesc = {.group = "", .version = "v1", .name = "SELinuxOptions", .doc = "", .is_kind = false, .size = sizeof(SELinuxOptions), .alignment = alignof(SELinuxOptions), .fields = kSELinuxOptionsFields, .json_fields = kSELinuxOptionsJson, .slots = kSELinuxOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSELinuxOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kWindowsSecurityContextOptionsJson = {{
+    {&kWindowsSecurityContextOptionsFields[0], kWindowsSecurityContextOptionsFields[0].offset, ""},
+    {&kWindowsSecurityContextOptionsFields[1], kWindowsSecurityContextOptionsFields[1].offset, ""},
+    {&kWindowsSecurityContextOptionsFields[2], kWindowsSecurityContextOptionsFields[2].offset, ""},
+    {&kWindowsSecurityContextOptionsFields[3], kWindowsSecurityContextOptionsFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kWindowsSecurityContextOptionsSlots = {0, 2, 3, 1};
+constexpr std::array<std::uint8_t, 5> kWindowsSecurityContextOptionsNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kWindowsSecurityContextOptionsDesc = {.group = "", .version = "v1", .name = "WindowsSecurityContextOptions", .doc = "", .is_kind = false, .size = sizeof(WindowsSecurityContextOptions), .alignment = alignof(WindowsSecurityContextOptions), .fields = kWindowsSecurityContextOptionsFields, .json_fields = kWindowsSecurityContextOptionsJson, .slots = kWindowsSecurityContextOptionsSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kWindowsSecurityContextOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kSysctlJson = {{
+    {&kSysctlFields[0], kSysctlFields[0].offset, ""},
+    {&kSysctlFields[1], kSysctlFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kSysctlSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kSysctlNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kSysctlDesc = {.group = "", .version = "v1", .name = "Sysctl", .doc = "", .is_kind = false, .size = sizeof(Sysctl), .alignment = alignof(Sysctl), .fields = kSysctlFields, .json_fields = kSysctlJson, .slots = kSysctlSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kSysctlNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kImageVolumeSourceJson = {{
+    {&kImageVolumeSourceFields[0], kImageVolumeSourceFields[0].offset, ""},
+    {&kImageVolumeSourceFields[1], kImageVolumeSourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kImageVolumeSourceSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kImageVolumeSourceNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kImageVolumeSourceDesc = {.group = "", .version = "v1", .name = "ImageVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ImageVolumeSource), .alignment = alignof(ImageVolumeSource), .fields = kImageVolumeSourceFields, .json_fields = kImageVolumeSourceJson, .slots = kImageVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kImageVolumeSourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kNodeAllocatableResourceClaimStatusJson = {{
+    {&kNodeAllocatableResourceClaimStatusFields[0], kNodeAllocatableResourceClaimStatusFields[0].offset, ""},
+    {&kNodeAllocatableResourceClaimStatusFields[1], kNodeAllocatableResourceClaimStatusFields[1].offset, ""},
+    {&kNodeAllocatableResourceClaimStatusFields[2], kNodeAllocatableResourceClaimStatusFields[2].offset, ""},
+    {&kNodeAllocatableResourceClaimStatusFields[3], kNodeAllocatableResourceClaimStatusFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNodeAllocatableResourceClaimStatusSlots = {2, 1, 3, 0};
+constexpr std::array<std::uint8_t, 6> kNodeAllocatableResourceClaimStatusNumbers = {255, 0, 1, 255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kNodeAllocatableResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "NodeAllocatableResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableResourceClaimStatus), .alignment = alignof(NodeAllocatableResourceClaimStatus), .fields = kNodeAllocatableResourceClaimStatusFields, .json_fields = kNodeAllocatableResourceClaimStatusJson, .slots = kNodeAllocatableResourceClaimStatusSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kNodeAllocatableResourceClaimStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeAllocatableMappedResourcesJson = {{
+    {&kNodeAllocatableMappedResourcesFields[0], kNodeAllocatableMappedResourcesFields[0].offset, ""},
+    {&kNodeAllocatableMappedResourcesFields[1], kNodeAllocatableMappedResourcesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeAllocatableMappedResourcesSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kNodeAllocatableMappedResourcesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeAllocatableMappedResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableMappedResources", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableMappedResources), .alignment = alignof(NodeAllocatableMappedResources), .fields = kNodeAllocatableMappedResourcesFields, .json_fields = kNodeAllocatableMappedResourcesJson, .slots = kNodeAllocatableMappedResourcesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kNodeAllocatableMappedResourcesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kNodeAllocatableOverheadResourcesJson = {{
+    {&kNodeAllocatableOverheadResourcesFields[0], kNodeAllocatableOverheadResourcesFields[0].offset, ""},
+    {&kNodeAllocatableOverheadResourcesFields[1], kNodeAllocatableOverheadResourcesFields[1].offset, ""},
+    {&kNodeAllocatableOverheadResourcesFields[2], kNodeAllocatableOverheadResourcesFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNodeAllocatableOverheadResourcesSlots = {0, 1, 255, 2};
+constexpr std::array<std::uint8_t, 4> kNodeAllocatableOverheadResourcesNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kNodeAllocatableOverheadResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableOverheadResources", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableOverheadResources), .alignment = alignof(NodeAllocatableOverheadResources), .fields = kNodeAllocatableOverheadResourcesFields, .json_fields = kNodeAllocatableOverheadResourcesJson, .slots = kNodeAllocatableOverheadResourcesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNodeAllocatableOverheadResourcesNumbers};
 
 }  // namespace allot::api::core

@@ -29,7 +29,6 @@ constexpr std::array<schema::FieldDesc, 17> kEventFields = {{
     {.name = "deprecatedCount", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(Event, deprecated_count)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEventDesc = {.group = "events.k8s.io", .version = "v1", .name = "Event", .doc = "", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEventSeriesFields = {{
@@ -37,7 +36,6 @@ constexpr std::array<schema::FieldDesc, 2> kEventSeriesFields = {{
     {.name = "lastObservedTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventSeries, last_observed_time)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEventSeriesDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventSeries", .doc = "", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kEventListFields = {{
@@ -47,6 +45,52 @@ constexpr std::array<schema::FieldDesc, 4> kEventListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventList, items), .message = &kEventDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kEventListDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventList", .doc = "", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields};
+
+namespace {
+constexpr std::array<schema::JsonField, 17> kEventJson = {{
+    {&kEventFields[0], kEventFields[0].offset, "TypeMeta"},
+    {&kEventFields[1], kEventFields[1].offset, "TypeMeta"},
+    {&kEventFields[2], kEventFields[2].offset, ""},
+    {&kEventFields[3], kEventFields[3].offset, ""},
+    {&kEventFields[4], kEventFields[4].offset, ""},
+    {&kEventFields[5], kEventFields[5].offset, ""},
+    {&kEventFields[6], kEventFields[6].offset, ""},
+    {&kEventFields[7], kEventFields[7].offset, ""},
+    {&kEventFields[8], kEventFields[8].offset, ""},
+    {&kEventFields[9], kEventFields[9].offset, ""},
+    {&kEventFields[10], kEventFields[10].offset, ""},
+    {&kEventFields[11], kEventFields[11].offset, ""},
+    {&kEventFields[12], kEventFields[12].offset, ""},
+    {&kEventFields[13], kEventFields[13].offset, ""},
+    {&kEventFields[14], kEventFields[14].offset, ""},
+    {&kEventFields[15], kEventFields[15].offset, ""},
+    {&kEventFields[16], kEventFields[16].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 32> kEventSlots = {255, 255, 255, 15, 255, 255, 7, 2, 255, 255, 255, 6, 12, 13, 16, 255, 255, 3, 11, 255, 8, 255, 5, 1, 10, 4, 9, 14, 255, 255, 0, 255};
+constexpr std::array<std::uint8_t, 16> kEventNumbers = {255, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+}  // namespace
+constexpr schema::TypeDesc kEventDesc = {.group = "events.k8s.io", .version = "v1", .name = "Event", .doc = "", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields, .json_fields = kEventJson, .slots = kEventSlots.data(), .hash_multiplier = 13617671758825593451U, .hash_shift = 59, .by_number = kEventNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kEventSeriesJson = {{
+    {&kEventSeriesFields[0], kEventSeriesFields[0].offset, ""},
+    {&kEventSeriesFields[1], kEventSeriesFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kEventSeriesSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kEventSeriesNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kEventSeriesDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventSeries", .doc = "", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields, .json_fields = kEventSeriesJson, .slots = kEventSeriesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSeriesNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kEventListJson = {{
+    {&kEventListFields[0], kEventListFields[0].offset, "TypeMeta"},
+    {&kEventListFields[1], kEventListFields[1].offset, "TypeMeta"},
+    {&kEventListFields[2], kEventListFields[2].offset, ""},
+    {&kEventListFields[3], kEventListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kEventListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kEventListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kEventListDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventList", .doc = "", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields, .json_fields = kEventListJson, .slots = kEventListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kEventListNumbers};
 
 }  // namespace allot::api::events

@@ -14,7 +14,6 @@ constexpr std::array<schema::FieldDesc, 2> kTypeMetaFields = {{
     {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TypeMeta, api_version)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTypeMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TypeMeta", .doc = "", .is_kind = false, .size = sizeof(TypeMeta), .alignment = alignof(TypeMeta), .fields = kTypeMetaFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kListMetaFields = {{
@@ -25,14 +24,12 @@ constexpr std::array<schema::FieldDesc, 5> kListMetaFields = {{
     {.name = "shardInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ListMeta, shard_info), .message = &kShardInfoDesc, .gates = kTexts<Literal("ShardedListAndWatch")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kListMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListMeta", .doc = "", .is_kind = false, .size = sizeof(ListMeta), .alignment = alignof(ListMeta), .fields = kListMetaFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kShardInfoFields = {{
     {.name = "selector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ShardInfo, selector)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kShardInfoDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ShardInfo", .doc = "", .is_kind = false, .size = sizeof(ShardInfo), .alignment = alignof(ShardInfo), .fields = kShardInfoFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 15> kObjectMetaFields = {{
@@ -53,7 +50,6 @@ constexpr std::array<schema::FieldDesc, 15> kObjectMetaFields = {{
     {.name = "managedFields", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(ObjectMeta, managed_fields), .message = &kManagedFieldsEntryDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kObjectMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ObjectMeta", .doc = "", .is_kind = false, .size = sizeof(ObjectMeta), .alignment = alignof(ObjectMeta), .fields = kObjectMetaFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kOwnerReferenceFields = {{
@@ -65,7 +61,6 @@ constexpr std::array<schema::FieldDesc, 6> kOwnerReferenceFields = {{
     {.name = "blockOwnerDeletion", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(OwnerReference, block_owner_deletion)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kOwnerReferenceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "OwnerReference", .doc = "", .is_kind = false, .size = sizeof(OwnerReference), .alignment = alignof(OwnerReference), .fields = kOwnerReferenceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 13> kListOptionsFields = {{
@@ -76,7 +71,7 @@ constexpr std::array<schema::FieldDesc, 13> kListOptionsFields = {{
     {.name = "watch", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ListOptions, watch)},
     {.name = "allowWatchBookmarks", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ListOptions, allow_watch_bookmarks)},
     {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ListOptions, resource_version)},
-    {.name = "resourceVersionMatch", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ListOptions, resource_version_match)},
+    {.name = "resourceVersionMatch", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ListOptions, resource_version_match), .named = "v1.ResourceVersionMatch"},
     {.name = "timeoutSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ListOptions, timeout_seconds)},
     {.name = "limit", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ListOptions, limit)},
     {.name = "continue", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ListOptions, continue_)},
@@ -84,7 +79,6 @@ constexpr std::array<schema::FieldDesc, 13> kListOptionsFields = {{
     {.name = "shardSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(ListOptions, shard_selector), .gates = kTexts<Literal("ShardedListAndWatch")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kListOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListOptions", .doc = "", .is_kind = true, .size = sizeof(ListOptions), .alignment = alignof(ListOptions), .fields = kListOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGetOptionsFields = {{
@@ -93,7 +87,6 @@ constexpr std::array<schema::FieldDesc, 3> kGetOptionsFields = {{
     {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(GetOptions, resource_version)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kGetOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GetOptions", .doc = "", .is_kind = true, .size = sizeof(GetOptions), .alignment = alignof(GetOptions), .fields = kGetOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kDeleteOptionsFields = {{
@@ -102,12 +95,11 @@ constexpr std::array<schema::FieldDesc, 8> kDeleteOptionsFields = {{
     {.name = "gracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeleteOptions, grace_period_seconds)},
     {.name = "preconditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeleteOptions, preconditions), .message = &kPreconditionsDesc},
     {.name = "orphanDependents", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeleteOptions, orphan_dependents)},
-    {.name = "propagationPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeleteOptions, propagation_policy)},
+    {.name = "propagationPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeleteOptions, propagation_policy), .named = "v1.DeletionPropagation"},
     {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeleteOptions, dry_run)},
     {.name = "ignoreStoreReadErrorWithClusterBreakingPotential", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeleteOptions, ignore_store_read_error_with_cluster_breaking_potential)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeleteOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "DeleteOptions", .doc = "", .is_kind = true, .size = sizeof(DeleteOptions), .alignment = alignof(DeleteOptions), .fields = kDeleteOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kCreateOptionsFields = {{
@@ -118,7 +110,6 @@ constexpr std::array<schema::FieldDesc, 5> kCreateOptionsFields = {{
     {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CreateOptions, field_validation)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCreateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "CreateOptions", .doc = "", .is_kind = true, .size = sizeof(CreateOptions), .alignment = alignof(CreateOptions), .fields = kCreateOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kPatchOptionsFields = {{
@@ -130,7 +121,6 @@ constexpr std::array<schema::FieldDesc, 6> kPatchOptionsFields = {{
     {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PatchOptions, field_validation)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPatchOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PatchOptions", .doc = "", .is_kind = true, .size = sizeof(PatchOptions), .alignment = alignof(PatchOptions), .fields = kPatchOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kUpdateOptionsFields = {{
@@ -141,7 +131,6 @@ constexpr std::array<schema::FieldDesc, 5> kUpdateOptionsFields = {{
     {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(UpdateOptions, field_validation)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kUpdateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "UpdateOptions", .doc = "", .is_kind = true, .size = sizeof(UpdateOptions), .alignment = alignof(UpdateOptions), .fields = kUpdateOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPreconditionsFields = {{
@@ -149,7 +138,6 @@ constexpr std::array<schema::FieldDesc, 2> kPreconditionsFields = {{
     {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Preconditions, resource_version)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPreconditionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Preconditions", .doc = "", .is_kind = false, .size = sizeof(Preconditions), .alignment = alignof(Preconditions), .fields = kPreconditionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kStatusFields = {{
@@ -158,12 +146,11 @@ constexpr std::array<schema::FieldDesc, 8> kStatusFields = {{
     {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Status, metadata), .message = &kListMetaDesc},
     {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Status, status)},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Status, message)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Status, reason)},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Status, reason), .named = "v1.StatusReason"},
     {.name = "details", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Status, details), .message = &kStatusDetailsDesc},
     {.name = "code", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Status, code)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kStatusDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Status", .doc = "", .is_kind = true, .size = sizeof(Status), .alignment = alignof(Status), .fields = kStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kStatusDetailsFields = {{
@@ -175,16 +162,14 @@ constexpr std::array<schema::FieldDesc, 6> kStatusDetailsFields = {{
     {.name = "retryAfterSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(StatusDetails, retry_after_seconds)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kStatusDetailsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusDetails", .doc = "", .is_kind = false, .size = sizeof(StatusDetails), .alignment = alignof(StatusDetails), .fields = kStatusDetailsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kStatusCauseFields = {{
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StatusCause, reason)},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StatusCause, reason), .named = "v1.CauseType"},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StatusCause, message)},
     {.name = "field", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StatusCause, field)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kStatusCauseDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusCause", .doc = "", .is_kind = false, .size = sizeof(StatusCause), .alignment = alignof(StatusCause), .fields = kStatusCauseFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kAPIVersionsFields = {{
@@ -194,7 +179,6 @@ constexpr std::array<schema::FieldDesc, 4> kAPIVersionsFields = {{
     {.name = "serverAddressByClientCIDRs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIVersions, server_address_by_client_cidrs), .message = &kServerAddressByClientCIDRDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAPIVersionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIVersions", .doc = "", .is_kind = true, .size = sizeof(APIVersions), .alignment = alignof(APIVersions), .fields = kAPIVersionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAPIGroupListFields = {{
@@ -203,7 +187,6 @@ constexpr std::array<schema::FieldDesc, 3> kAPIGroupListFields = {{
     {.name = "groups", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIGroupList, groups), .message = &kAPIGroupDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAPIGroupListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroupList", .doc = "", .is_kind = true, .size = sizeof(APIGroupList), .alignment = alignof(APIGroupList), .fields = kAPIGroupListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kAPIGroupFields = {{
@@ -215,7 +198,6 @@ constexpr std::array<schema::FieldDesc, 6> kAPIGroupFields = {{
     {.name = "serverAddressByClientCIDRs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(APIGroup, server_address_by_client_cidrs), .message = &kServerAddressByClientCIDRDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAPIGroupDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroup", .doc = "", .is_kind = true, .size = sizeof(APIGroup), .alignment = alignof(APIGroup), .fields = kAPIGroupFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kServerAddressByClientCIDRFields = {{
@@ -223,7 +205,6 @@ constexpr std::array<schema::FieldDesc, 2> kServerAddressByClientCIDRFields = {{
     {.name = "serverAddress", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ServerAddressByClientCIDR, server_address)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kServerAddressByClientCIDRDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ServerAddressByClientCIDR", .doc = "", .is_kind = false, .size = sizeof(ServerAddressByClientCIDR), .alignment = alignof(ServerAddressByClientCIDR), .fields = kServerAddressByClientCIDRFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kGroupVersionForDiscoveryFields = {{
@@ -231,7 +212,6 @@ constexpr std::array<schema::FieldDesc, 2> kGroupVersionForDiscoveryFields = {{
     {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(GroupVersionForDiscovery, version)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kGroupVersionForDiscoveryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GroupVersionForDiscovery", .doc = "", .is_kind = false, .size = sizeof(GroupVersionForDiscovery), .alignment = alignof(GroupVersionForDiscovery), .fields = kGroupVersionForDiscoveryFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 10> kAPIResourceFields = {{
@@ -247,7 +227,6 @@ constexpr std::array<schema::FieldDesc, 10> kAPIResourceFields = {{
     {.name = "storageVersionHash", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(APIResource, storage_version_hash)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAPIResourceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResource", .doc = "", .is_kind = false, .size = sizeof(APIResource), .alignment = alignof(APIResource), .fields = kAPIResourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kAPIResourceListFields = {{
@@ -257,7 +236,6 @@ constexpr std::array<schema::FieldDesc, 4> kAPIResourceListFields = {{
     {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIResourceList, resources), .message = &kAPIResourceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAPIResourceListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResourceList", .doc = "", .is_kind = true, .size = sizeof(APIResourceList), .alignment = alignof(APIResourceList), .fields = kAPIResourceListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kLabelSelectorFields = {{
@@ -265,30 +243,27 @@ constexpr std::array<schema::FieldDesc, 2> kLabelSelectorFields = {{
     {.name = "matchExpressions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LabelSelector, match_expressions), .message = &kLabelSelectorRequirementDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLabelSelectorDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelector", .doc = "", .is_kind = false, .size = sizeof(LabelSelector), .alignment = alignof(LabelSelector), .fields = kLabelSelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kLabelSelectorRequirementFields = {{
     {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(LabelSelectorRequirement, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LabelSelectorRequirement, operator_)},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LabelSelectorRequirement, operator_), .named = "v1.LabelSelectorOperator"},
     {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LabelSelectorRequirement, values)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kLabelSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(LabelSelectorRequirement), .alignment = alignof(LabelSelectorRequirement), .fields = kLabelSelectorRequirementFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kFieldSelectorRequirementFields = {{
     {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(FieldSelectorRequirement, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(FieldSelectorRequirement, operator_)},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(FieldSelectorRequirement, operator_), .named = "v1.FieldSelectorOperator"},
     {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(FieldSelectorRequirement, values)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kFieldSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "FieldSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(FieldSelectorRequirement), .alignment = alignof(FieldSelectorRequirement), .fields = kFieldSelectorRequirementFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kManagedFieldsEntryFields = {{
     {.name = "manager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ManagedFieldsEntry, manager)},
-    {.name = "operation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ManagedFieldsEntry, operation), .enum_values = kTexts<Literal("Apply"), Literal("Update")>},
+    {.name = "operation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ManagedFieldsEntry, operation), .named = "v1.ManagedFieldsOperationType", .enum_values = kTexts<Literal("Apply"), Literal("Update")>},
     {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ManagedFieldsEntry, api_version)},
     {.name = "time", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ManagedFieldsEntry, time)},
     {.name = "fieldsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ManagedFieldsEntry, fields_type)},
@@ -296,7 +271,6 @@ constexpr std::array<schema::FieldDesc, 7> kManagedFieldsEntryFields = {{
     {.name = "subresource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ManagedFieldsEntry, subresource)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kManagedFieldsEntryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ManagedFieldsEntry", .doc = "", .is_kind = false, .size = sizeof(ManagedFieldsEntry), .alignment = alignof(ManagedFieldsEntry), .fields = kManagedFieldsEntryFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTableFields = {{
@@ -307,7 +281,6 @@ constexpr std::array<schema::FieldDesc, 5> kTableFields = {{
     {.name = "rows", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .offset = offsetof(Table, rows), .message = &kTableRowDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTableDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Table", .doc = "", .is_kind = true, .size = sizeof(Table), .alignment = alignof(Table), .fields = kTableFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTableColumnDefinitionFields = {{
@@ -318,7 +291,6 @@ constexpr std::array<schema::FieldDesc, 5> kTableColumnDefinitionFields = {{
     {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, priority)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTableColumnDefinitionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableColumnDefinition", .doc = "", .is_kind = false, .size = sizeof(TableColumnDefinition), .alignment = alignof(TableColumnDefinition), .fields = kTableColumnDefinitionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kTableRowFields = {{
@@ -327,26 +299,23 @@ constexpr std::array<schema::FieldDesc, 3> kTableRowFields = {{
     {.name = "object", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .offset = offsetof(TableRow, object)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTableRowDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRow", .doc = "", .is_kind = false, .size = sizeof(TableRow), .alignment = alignof(TableRow), .fields = kTableRowFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTableRowConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, type)},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, status), .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, type), .named = "v1.RowConditionType"},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, status), .named = "v1.ConditionStatus", .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>},
     {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRowCondition, reason)},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRowCondition, message)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTableRowConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRowCondition", .doc = "", .is_kind = false, .size = sizeof(TableRowCondition), .alignment = alignof(TableRowCondition), .fields = kTableRowConditionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kTableOptionsFields = {{
     {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(TableOptions, kind)},
     {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(TableOptions, api_version)},
-    {.name = "includeObject", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TableOptions, include_object)},
+    {.name = "includeObject", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TableOptions, include_object), .named = "v1.IncludeObjectPolicy"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kTableOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableOptions", .doc = "", .is_kind = true, .size = sizeof(TableOptions), .alignment = alignof(TableOptions), .fields = kTableOptionsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPartialObjectMetadataFields = {{
@@ -355,7 +324,6 @@ constexpr std::array<schema::FieldDesc, 3> kPartialObjectMetadataFields = {{
     {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PartialObjectMetadata, metadata), .message = &kObjectMetaDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPartialObjectMetadataDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadata", .doc = "", .is_kind = true, .size = sizeof(PartialObjectMetadata), .alignment = alignof(PartialObjectMetadata), .fields = kPartialObjectMetadataFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPartialObjectMetadataListFields = {{
@@ -365,19 +333,17 @@ constexpr std::array<schema::FieldDesc, 4> kPartialObjectMetadataListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PartialObjectMetadataList, items), .message = &kPartialObjectMetadataDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kPartialObjectMetadataListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadataList", .doc = "", .is_kind = true, .size = sizeof(PartialObjectMetadataList), .alignment = alignof(PartialObjectMetadataList), .fields = kPartialObjectMetadataListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kConditionFields = {{
     {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Condition, type)},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Condition, status), .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Condition, status), .named = "v1.ConditionStatus", .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>},
     {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Condition, observed_generation)},
     {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(Condition, last_transition_time)},
     {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(Condition, reason)},
     {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(Condition, message)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Condition", .doc = "", .is_kind = false, .size = sizeof(Condition), .alignment = alignof(Condition), .fields = kConditionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kWatchEventFields = {{
@@ -385,6 +351,454 @@ constexpr std::array<schema::FieldDesc, 2> kWatchEventFields = {{
     {.name = "object", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(WatchEvent, object)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kWatchEventDesc = {.group = "meta.k8s.io", .version = "v1", .name = "WatchEvent", .doc = "", .is_kind = false, .size = sizeof(WatchEvent), .alignment = alignof(WatchEvent), .fields = kWatchEventFields};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kTypeMetaJson = {{
+    {&kTypeMetaFields[0], kTypeMetaFields[0].offset, ""},
+    {&kTypeMetaFields[1], kTypeMetaFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kTypeMetaSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kTypeMetaNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kTypeMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TypeMeta", .doc = "", .is_kind = false, .size = sizeof(TypeMeta), .alignment = alignof(TypeMeta), .fields = kTypeMetaFields, .json_fields = kTypeMetaJson, .slots = kTypeMetaSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTypeMetaNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kListMetaJson = {{
+    {&kListMetaFields[0], kListMetaFields[0].offset, ""},
+    {&kListMetaFields[1], kListMetaFields[1].offset, ""},
+    {&kListMetaFields[2], kListMetaFields[2].offset, ""},
+    {&kListMetaFields[3], kListMetaFields[3].offset, ""},
+    {&kListMetaFields[4], kListMetaFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kListMetaSlots = {255, 4, 1, 3, 0, 255, 255, 2};
+constexpr std::array<std::uint8_t, 6> kListMetaNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kListMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListMeta", .doc = "", .is_kind = false, .size = sizeof(ListMeta), .alignment = alignof(ListMeta), .fields = kListMetaFields, .json_fields = kListMetaJson, .slots = kListMetaSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kListMetaNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kShardInfoJson = {{
+    {&kShardInfoFields[0], kShardInfoFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kShardInfoSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kShardInfoNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kShardInfoDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ShardInfo", .doc = "", .is_kind = false, .size = sizeof(ShardInfo), .alignment = alignof(ShardInfo), .fields = kShardInfoFields, .json_fields = kShardInfoJson, .slots = kShardInfoSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kShardInfoNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 15> kObjectMetaJson = {{
+    {&kObjectMetaFields[0], kObjectMetaFields[0].offset, ""},
+    {&kObjectMetaFields[1], kObjectMetaFields[1].offset, ""},
+    {&kObjectMetaFields[2], kObjectMetaFields[2].offset, ""},
+    {&kObjectMetaFields[3], kObjectMetaFields[3].offset, ""},
+    {&kObjectMetaFields[4], kObjectMetaFields[4].offset, ""},
+    {&kObjectMetaFields[5], kObjectMetaFields[5].offset, ""},
+    {&kObjectMetaFields[6], kObjectMetaFields[6].offset, ""},
+    {&kObjectMetaFields[7], kObjectMetaFields[7].offset, ""},
+    {&kObjectMetaFields[8], kObjectMetaFields[8].offset, ""},
+    {&kObjectMetaFields[9], kObjectMetaFields[9].offset, ""},
+    {&kObjectMetaFields[10], kObjectMetaFields[10].offset, ""},
+    {&kObjectMetaFields[11], kObjectMetaFields[11].offset, ""},
+    {&kObjectMetaFields[12], kObjectMetaFields[12].offset, ""},
+    {&kObjectMetaFields[13], kObjectMetaFields[13].offset, ""},
+    {&kObjectMetaFields[14], kObjectMetaFields[14].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 32> kObjectMetaSlots = {255, 2, 4, 255, 7, 9, 255, 13, 10, 255, 255, 5, 255, 12, 255, 255, 6, 255, 255, 255, 0, 255, 3, 14, 11, 255, 1, 8, 255, 255, 255, 255};
+constexpr std::array<std::uint8_t, 18> kObjectMetaNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 255, 255, 14};
+}  // namespace
+constexpr schema::TypeDesc kObjectMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ObjectMeta", .doc = "", .is_kind = false, .size = sizeof(ObjectMeta), .alignment = alignof(ObjectMeta), .fields = kObjectMetaFields, .json_fields = kObjectMetaJson, .slots = kObjectMetaSlots.data(), .hash_multiplier = 15708900015440481533U, .hash_shift = 59, .by_number = kObjectMetaNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kOwnerReferenceJson = {{
+    {&kOwnerReferenceFields[0], kOwnerReferenceFields[0].offset, ""},
+    {&kOwnerReferenceFields[1], kOwnerReferenceFields[1].offset, ""},
+    {&kOwnerReferenceFields[2], kOwnerReferenceFields[2].offset, ""},
+    {&kOwnerReferenceFields[3], kOwnerReferenceFields[3].offset, ""},
+    {&kOwnerReferenceFields[4], kOwnerReferenceFields[4].offset, ""},
+    {&kOwnerReferenceFields[5], kOwnerReferenceFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kOwnerReferenceSlots = {4, 255, 0, 1, 255, 5, 2, 3};
+constexpr std::array<std::uint8_t, 8> kOwnerReferenceNumbers = {255, 1, 255, 2, 3, 0, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kOwnerReferenceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "OwnerReference", .doc = "", .is_kind = false, .size = sizeof(OwnerReference), .alignment = alignof(OwnerReference), .fields = kOwnerReferenceFields, .json_fields = kOwnerReferenceJson, .slots = kOwnerReferenceSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 61, .by_number = kOwnerReferenceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 13> kListOptionsJson = {{
+    {&kListOptionsFields[0], kListOptionsFields[0].offset, "TypeMeta"},
+    {&kListOptionsFields[1], kListOptionsFields[1].offset, "TypeMeta"},
+    {&kListOptionsFields[2], kListOptionsFields[2].offset, ""},
+    {&kListOptionsFields[3], kListOptionsFields[3].offset, ""},
+    {&kListOptionsFields[4], kListOptionsFields[4].offset, ""},
+    {&kListOptionsFields[5], kListOptionsFields[5].offset, ""},
+    {&kListOptionsFields[6], kListOptionsFields[6].offset, ""},
+    {&kListOptionsFields[7], kListOptionsFields[7].offset, ""},
+    {&kListOptionsFields[8], kListOptionsFields[8].offset, ""},
+    {&kListOptionsFields[9], kListOptionsFields[9].offset, ""},
+    {&kListOptionsFields[10], kListOptionsFields[10].offset, ""},
+    {&kListOptionsFields[11], kListOptionsFields[11].offset, ""},
+    {&kListOptionsFields[12], kListOptionsFields[12].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kListOptionsSlots = {0, 4, 12, 7, 1, 5, 255, 8, 2, 6, 3, 11, 9, 255, 255, 10};
+constexpr std::array<std::uint8_t, 16> kListOptionsNumbers = {255, 2, 3, 4, 6, 8, 255, 9, 10, 5, 7, 11, 255, 255, 255, 12};
+}  // namespace
+constexpr schema::TypeDesc kListOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListOptions", .doc = "", .is_kind = true, .size = sizeof(ListOptions), .alignment = alignof(ListOptions), .fields = kListOptionsFields, .json_fields = kListOptionsJson, .slots = kListOptionsSlots.data(), .hash_multiplier = 4338480667488490969U, .hash_shift = 60, .by_number = kListOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kGetOptionsJson = {{
+    {&kGetOptionsFields[0], kGetOptionsFields[0].offset, "TypeMeta"},
+    {&kGetOptionsFields[1], kGetOptionsFields[1].offset, "TypeMeta"},
+    {&kGetOptionsFields[2], kGetOptionsFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kGetOptionsSlots = {1, 2, 0, 255};
+constexpr std::array<std::uint8_t, 2> kGetOptionsNumbers = {255, 2};
+}  // namespace
+constexpr schema::TypeDesc kGetOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GetOptions", .doc = "", .is_kind = true, .size = sizeof(GetOptions), .alignment = alignof(GetOptions), .fields = kGetOptionsFields, .json_fields = kGetOptionsJson, .slots = kGetOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kGetOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kDeleteOptionsJson = {{
+    {&kDeleteOptionsFields[0], kDeleteOptionsFields[0].offset, "TypeMeta"},
+    {&kDeleteOptionsFields[1], kDeleteOptionsFields[1].offset, "TypeMeta"},
+    {&kDeleteOptionsFields[2], kDeleteOptionsFields[2].offset, ""},
+    {&kDeleteOptionsFields[3], kDeleteOptionsFields[3].offset, ""},
+    {&kDeleteOptionsFields[4], kDeleteOptionsFields[4].offset, ""},
+    {&kDeleteOptionsFields[5], kDeleteOptionsFields[5].offset, ""},
+    {&kDeleteOptionsFields[6], kDeleteOptionsFields[6].offset, ""},
+    {&kDeleteOptionsFields[7], kDeleteOptionsFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kDeleteOptionsSlots = {7, 4, 6, 3, 2, 1, 5, 0};
+constexpr std::array<std::uint8_t, 7> kDeleteOptionsNumbers = {255, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kDeleteOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "DeleteOptions", .doc = "", .is_kind = true, .size = sizeof(DeleteOptions), .alignment = alignof(DeleteOptions), .fields = kDeleteOptionsFields, .json_fields = kDeleteOptionsJson, .slots = kDeleteOptionsSlots.data(), .hash_multiplier = 16004650466381945839U, .hash_shift = 61, .by_number = kDeleteOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kCreateOptionsJson = {{
+    {&kCreateOptionsFields[0], kCreateOptionsFields[0].offset, "TypeMeta"},
+    {&kCreateOptionsFields[1], kCreateOptionsFields[1].offset, "TypeMeta"},
+    {&kCreateOptionsFields[2], kCreateOptionsFields[2].offset, ""},
+    {&kCreateOptionsFields[3], kCreateOptionsFields[3].offset, ""},
+    {&kCreateOptionsFields[4], kCreateOptionsFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kCreateOptionsSlots = {255, 1, 4, 0, 255, 2, 255, 3};
+constexpr std::array<std::uint8_t, 5> kCreateOptionsNumbers = {255, 2, 255, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kCreateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "CreateOptions", .doc = "", .is_kind = true, .size = sizeof(CreateOptions), .alignment = alignof(CreateOptions), .fields = kCreateOptionsFields, .json_fields = kCreateOptionsJson, .slots = kCreateOptionsSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kCreateOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kPatchOptionsJson = {{
+    {&kPatchOptionsFields[0], kPatchOptionsFields[0].offset, "TypeMeta"},
+    {&kPatchOptionsFields[1], kPatchOptionsFields[1].offset, "TypeMeta"},
+    {&kPatchOptionsFields[2], kPatchOptionsFields[2].offset, ""},
+    {&kPatchOptionsFields[3], kPatchOptionsFields[3].offset, ""},
+    {&kPatchOptionsFields[4], kPatchOptionsFields[4].offset, ""},
+    {&kPatchOptionsFields[5], kPatchOptionsFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kPatchOptionsSlots = {1, 2, 255, 5, 255, 0, 3, 4};
+constexpr std::array<std::uint8_t, 5> kPatchOptionsNumbers = {255, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kPatchOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PatchOptions", .doc = "", .is_kind = true, .size = sizeof(PatchOptions), .alignment = alignof(PatchOptions), .fields = kPatchOptionsFields, .json_fields = kPatchOptionsJson, .slots = kPatchOptionsSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kPatchOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kUpdateOptionsJson = {{
+    {&kUpdateOptionsFields[0], kUpdateOptionsFields[0].offset, "TypeMeta"},
+    {&kUpdateOptionsFields[1], kUpdateOptionsFields[1].offset, "TypeMeta"},
+    {&kUpdateOptionsFields[2], kUpdateOptionsFields[2].offset, ""},
+    {&kUpdateOptionsFields[3], kUpdateOptionsFields[3].offset, ""},
+    {&kUpdateOptionsFields[4], kUpdateOptionsFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kUpdateOptionsSlots = {255, 1, 4, 0, 255, 2, 255, 3};
+constexpr std::array<std::uint8_t, 4> kUpdateOptionsNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kUpdateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "UpdateOptions", .doc = "", .is_kind = true, .size = sizeof(UpdateOptions), .alignment = alignof(UpdateOptions), .fields = kUpdateOptionsFields, .json_fields = kUpdateOptionsJson, .slots = kUpdateOptionsSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kUpdateOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kPreconditionsJson = {{
+    {&kPreconditionsFields[0], kPreconditionsFields[0].offset, ""},
+    {&kPreconditionsFields[1], kPreconditionsFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kPreconditionsSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kPreconditionsNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kPreconditionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Preconditions", .doc = "", .is_kind = false, .size = sizeof(Preconditions), .alignment = alignof(Preconditions), .fields = kPreconditionsFields, .json_fields = kPreconditionsJson, .slots = kPreconditionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPreconditionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kStatusJson = {{
+    {&kStatusFields[0], kStatusFields[0].offset, "TypeMeta"},
+    {&kStatusFields[1], kStatusFields[1].offset, "TypeMeta"},
+    {&kStatusFields[2], kStatusFields[2].offset, ""},
+    {&kStatusFields[3], kStatusFields[3].offset, ""},
+    {&kStatusFields[4], kStatusFields[4].offset, ""},
+    {&kStatusFields[5], kStatusFields[5].offset, ""},
+    {&kStatusFields[6], kStatusFields[6].offset, ""},
+    {&kStatusFields[7], kStatusFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kStatusSlots = {4, 3, 1, 7, 6, 0, 5, 2};
+constexpr std::array<std::uint8_t, 7> kStatusNumbers = {255, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kStatusDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Status", .doc = "", .is_kind = true, .size = sizeof(Status), .alignment = alignof(Status), .fields = kStatusFields, .json_fields = kStatusJson, .slots = kStatusSlots.data(), .hash_multiplier = 14962874678587609235U, .hash_shift = 61, .by_number = kStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kStatusDetailsJson = {{
+    {&kStatusDetailsFields[0], kStatusDetailsFields[0].offset, ""},
+    {&kStatusDetailsFields[1], kStatusDetailsFields[1].offset, ""},
+    {&kStatusDetailsFields[2], kStatusDetailsFields[2].offset, ""},
+    {&kStatusDetailsFields[3], kStatusDetailsFields[3].offset, ""},
+    {&kStatusDetailsFields[4], kStatusDetailsFields[4].offset, ""},
+    {&kStatusDetailsFields[5], kStatusDetailsFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kStatusDetailsSlots = {255, 1, 4, 3, 255, 2, 5, 0};
+constexpr std::array<std::uint8_t, 7> kStatusDetailsNumbers = {255, 0, 1, 2, 4, 5, 3};
+}  // namespace
+constexpr schema::TypeDesc kStatusDetailsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusDetails", .doc = "", .is_kind = false, .size = sizeof(StatusDetails), .alignment = alignof(StatusDetails), .fields = kStatusDetailsFields, .json_fields = kStatusDetailsJson, .slots = kStatusDetailsSlots.data(), .hash_multiplier = 5855543267441242937U, .hash_shift = 61, .by_number = kStatusDetailsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kStatusCauseJson = {{
+    {&kStatusCauseFields[0], kStatusCauseFields[0].offset, ""},
+    {&kStatusCauseFields[1], kStatusCauseFields[1].offset, ""},
+    {&kStatusCauseFields[2], kStatusCauseFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kStatusCauseSlots = {1, 2, 255, 0};
+constexpr std::array<std::uint8_t, 4> kStatusCauseNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kStatusCauseDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusCause", .doc = "", .is_kind = false, .size = sizeof(StatusCause), .alignment = alignof(StatusCause), .fields = kStatusCauseFields, .json_fields = kStatusCauseJson, .slots = kStatusCauseSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kStatusCauseNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kAPIVersionsJson = {{
+    {&kAPIVersionsFields[0], kAPIVersionsFields[0].offset, "TypeMeta"},
+    {&kAPIVersionsFields[1], kAPIVersionsFields[1].offset, "TypeMeta"},
+    {&kAPIVersionsFields[2], kAPIVersionsFields[2].offset, ""},
+    {&kAPIVersionsFields[3], kAPIVersionsFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kAPIVersionsSlots = {1, 0, 3, 2};
+constexpr std::array<std::uint8_t, 3> kAPIVersionsNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kAPIVersionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIVersions", .doc = "", .is_kind = true, .size = sizeof(APIVersions), .alignment = alignof(APIVersions), .fields = kAPIVersionsFields, .json_fields = kAPIVersionsJson, .slots = kAPIVersionsSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kAPIVersionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kAPIGroupListJson = {{
+    {&kAPIGroupListFields[0], kAPIGroupListFields[0].offset, "TypeMeta"},
+    {&kAPIGroupListFields[1], kAPIGroupListFields[1].offset, "TypeMeta"},
+    {&kAPIGroupListFields[2], kAPIGroupListFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kAPIGroupListSlots = {1, 0, 255, 2};
+constexpr std::array<std::uint8_t, 2> kAPIGroupListNumbers = {255, 2};
+}  // namespace
+constexpr schema::TypeDesc kAPIGroupListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroupList", .doc = "", .is_kind = true, .size = sizeof(APIGroupList), .alignment = alignof(APIGroupList), .fields = kAPIGroupListFields, .json_fields = kAPIGroupListJson, .slots = kAPIGroupListSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kAPIGroupListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kAPIGroupJson = {{
+    {&kAPIGroupFields[0], kAPIGroupFields[0].offset, "TypeMeta"},
+    {&kAPIGroupFields[1], kAPIGroupFields[1].offset, "TypeMeta"},
+    {&kAPIGroupFields[2], kAPIGroupFields[2].offset, ""},
+    {&kAPIGroupFields[3], kAPIGroupFields[3].offset, ""},
+    {&kAPIGroupFields[4], kAPIGroupFields[4].offset, ""},
+    {&kAPIGroupFields[5], kAPIGroupFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kAPIGroupSlots = {3, 1, 255, 0, 2, 5, 255, 4};
+constexpr std::array<std::uint8_t, 5> kAPIGroupNumbers = {255, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kAPIGroupDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroup", .doc = "", .is_kind = true, .size = sizeof(APIGroup), .alignment = alignof(APIGroup), .fields = kAPIGroupFields, .json_fields = kAPIGroupJson, .slots = kAPIGroupSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kAPIGroupNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kServerAddressByClientCIDRJson = {{
+    {&kServerAddressByClientCIDRFields[0], kServerAddressByClientCIDRFields[0].offset, ""},
+    {&kServerAddressByClientCIDRFields[1], kServerAddressByClientCIDRFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kServerAddressByClientCIDRSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kServerAddressByClientCIDRNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kServerAddressByClientCIDRDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ServerAddressByClientCIDR", .doc = "", .is_kind = false, .size = sizeof(ServerAddressByClientCIDR), .alignment = alignof(ServerAddressByClientCIDR), .fields = kServerAddressByClientCIDRFields, .json_fields = kServerAddressByClientCIDRJson, .slots = kServerAddressByClientCIDRSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kServerAddressByClientCIDRNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kGroupVersionForDiscoveryJson = {{
+    {&kGroupVersionForDiscoveryFields[0], kGroupVersionForDiscoveryFields[0].offset, ""},
+    {&kGroupVersionForDiscoveryFields[1], kGroupVersionForDiscoveryFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kGroupVersionForDiscoverySlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kGroupVersionForDiscoveryNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kGroupVersionForDiscoveryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GroupVersionForDiscovery", .doc = "", .is_kind = false, .size = sizeof(GroupVersionForDiscovery), .alignment = alignof(GroupVersionForDiscovery), .fields = kGroupVersionForDiscoveryFields, .json_fields = kGroupVersionForDiscoveryJson, .slots = kGroupVersionForDiscoverySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kGroupVersionForDiscoveryNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 10> kAPIResourceJson = {{
+    {&kAPIResourceFields[0], kAPIResourceFields[0].offset, ""},
+    {&kAPIResourceFields[1], kAPIResourceFields[1].offset, ""},
+    {&kAPIResourceFields[2], kAPIResourceFields[2].offset, ""},
+    {&kAPIResourceFields[3], kAPIResourceFields[3].offset, ""},
+    {&kAPIResourceFields[4], kAPIResourceFields[4].offset, ""},
+    {&kAPIResourceFields[5], kAPIResourceFields[5].offset, ""},
+    {&kAPIResourceFields[6], kAPIResourceFields[6].offset, ""},
+    {&kAPIResourceFields[7], kAPIResourceFields[7].offset, ""},
+    {&kAPIResourceFields[8], kAPIResourceFields[8].offset, ""},
+    {&kAPIResourceFields[9], kAPIResourceFields[9].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kAPIResourceSlots = {6, 255, 255, 9, 5, 255, 2, 0, 4, 7, 255, 1, 3, 8, 255, 255};
+constexpr std::array<std::uint8_t, 11> kAPIResourceNumbers = {255, 0, 2, 5, 6, 7, 1, 8, 3, 4, 9};
+}  // namespace
+constexpr schema::TypeDesc kAPIResourceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResource", .doc = "", .is_kind = false, .size = sizeof(APIResource), .alignment = alignof(APIResource), .fields = kAPIResourceFields, .json_fields = kAPIResourceJson, .slots = kAPIResourceSlots.data(), .hash_multiplier = 4612844904161361311U, .hash_shift = 60, .by_number = kAPIResourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kAPIResourceListJson = {{
+    {&kAPIResourceListFields[0], kAPIResourceListFields[0].offset, "TypeMeta"},
+    {&kAPIResourceListFields[1], kAPIResourceListFields[1].offset, "TypeMeta"},
+    {&kAPIResourceListFields[2], kAPIResourceListFields[2].offset, ""},
+    {&kAPIResourceListFields[3], kAPIResourceListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kAPIResourceListSlots = {2, 0, 3, 1};
+constexpr std::array<std::uint8_t, 3> kAPIResourceListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kAPIResourceListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResourceList", .doc = "", .is_kind = true, .size = sizeof(APIResourceList), .alignment = alignof(APIResourceList), .fields = kAPIResourceListFields, .json_fields = kAPIResourceListJson, .slots = kAPIResourceListSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kAPIResourceListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kLabelSelectorJson = {{
+    {&kLabelSelectorFields[0], kLabelSelectorFields[0].offset, ""},
+    {&kLabelSelectorFields[1], kLabelSelectorFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kLabelSelectorSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kLabelSelectorNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kLabelSelectorDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelector", .doc = "", .is_kind = false, .size = sizeof(LabelSelector), .alignment = alignof(LabelSelector), .fields = kLabelSelectorFields, .json_fields = kLabelSelectorJson, .slots = kLabelSelectorSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kLabelSelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kLabelSelectorRequirementJson = {{
+    {&kLabelSelectorRequirementFields[0], kLabelSelectorRequirementFields[0].offset, ""},
+    {&kLabelSelectorRequirementFields[1], kLabelSelectorRequirementFields[1].offset, ""},
+    {&kLabelSelectorRequirementFields[2], kLabelSelectorRequirementFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kLabelSelectorRequirementSlots = {255, 2, 0, 1};
+constexpr std::array<std::uint8_t, 4> kLabelSelectorRequirementNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kLabelSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(LabelSelectorRequirement), .alignment = alignof(LabelSelectorRequirement), .fields = kLabelSelectorRequirementFields, .json_fields = kLabelSelectorRequirementJson, .slots = kLabelSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kLabelSelectorRequirementNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kFieldSelectorRequirementJson = {{
+    {&kFieldSelectorRequirementFields[0], kFieldSelectorRequirementFields[0].offset, ""},
+    {&kFieldSelectorRequirementFields[1], kFieldSelectorRequirementFields[1].offset, ""},
+    {&kFieldSelectorRequirementFields[2], kFieldSelectorRequirementFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kFieldSelectorRequirementSlots = {255, 2, 0, 1};
+constexpr std::array<std::uint8_t, 4> kFieldSelectorRequirementNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kFieldSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "FieldSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(FieldSelectorRequirement), .alignment = alignof(FieldSelectorRequirement), .fields = kFieldSelectorRequirementFields, .json_fields = kFieldSelectorRequirementJson, .slots = kFieldSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kFieldSelectorRequirementNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 7> kManagedFieldsEntryJson = {{
+    {&kManagedFieldsEntryFields[0], kManagedFieldsEntryFields[0].offset, ""},
+    {&kManagedFieldsEntryFields[1], kManagedFieldsEntryFields[1].offset, ""},
+    {&kManagedFieldsEntryFields[2], kManagedFieldsEntryFields[2].offset, ""},
+    {&kManagedFieldsEntryFields[3], kManagedFieldsEntryFields[3].offset, ""},
+    {&kManagedFieldsEntryFields[4], kManagedFieldsEntryFields[4].offset, ""},
+    {&kManagedFieldsEntryFields[5], kManagedFieldsEntryFields[5].offset, ""},
+    {&kManagedFieldsEntryFields[6], kManagedFieldsEntryFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kManagedFieldsEntrySlots = {2, 6, 5, 3, 4, 255, 1, 0};
+constexpr std::array<std::uint8_t, 9> kManagedFieldsEntryNumbers = {255, 0, 1, 2, 3, 255, 4, 5, 6};
+}  // namespace
+constexpr schema::TypeDesc kManagedFieldsEntryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ManagedFieldsEntry", .doc = "", .is_kind = false, .size = sizeof(ManagedFieldsEntry), .alignment = alignof(ManagedFieldsEntry), .fields = kManagedFieldsEntryFields, .json_fields = kManagedFieldsEntryJson, .slots = kManagedFieldsEntrySlots.data(), .hash_multiplier = 9238123869591611895U, .hash_shift = 61, .by_number = kManagedFieldsEntryNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kTableJson = {{
+    {&kTableFields[0], kTableFields[0].offset, "TypeMeta"},
+    {&kTableFields[1], kTableFields[1].offset, "TypeMeta"},
+    {&kTableFields[2], kTableFields[2].offset, ""},
+    {&kTableFields[3], kTableFields[3].offset, ""},
+    {&kTableFields[4], kTableFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kTableSlots = {255, 255, 3, 0, 2, 255, 4, 1};
+constexpr std::array<std::uint8_t, 0> kTableNumbers = {};
+}  // namespace
+constexpr schema::TypeDesc kTableDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Table", .doc = "", .is_kind = true, .size = sizeof(Table), .alignment = alignof(Table), .fields = kTableFields, .json_fields = kTableJson, .slots = kTableSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kTableNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kTableColumnDefinitionJson = {{
+    {&kTableColumnDefinitionFields[0], kTableColumnDefinitionFields[0].offset, ""},
+    {&kTableColumnDefinitionFields[1], kTableColumnDefinitionFields[1].offset, ""},
+    {&kTableColumnDefinitionFields[2], kTableColumnDefinitionFields[2].offset, ""},
+    {&kTableColumnDefinitionFields[3], kTableColumnDefinitionFields[3].offset, ""},
+    {&kTableColumnDefinitionFields[4], kTableColumnDefinitionFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kTableColumnDefinitionSlots = {4, 255, 3, 1, 0, 255, 2, 255};
+constexpr std::array<std::uint8_t, 0> kTableColumnDefinitionNumbers = {};
+}  // namespace
+constexpr schema::TypeDesc kTableColumnDefinitionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableColumnDefinition", .doc = "", .is_kind = false, .size = sizeof(TableColumnDefinition), .alignment = alignof(TableColumnDefinition), .fields = kTableColumnDefinitionFields, .json_fields = kTableColumnDefinitionJson, .slots = kTableColumnDefinitionSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kTableColumnDefinitionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kTableRowJson = {{
+    {&kTableRowFields[0], kTableRowFields[0].offset, ""},
+    {&kTableRowFields[1], kTableRowFields[1].offset, ""},
+    {&kTableRowFields[2], kTableRowFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTableRowSlots = {1, 255, 0, 2};
+constexpr std::array<std::uint8_t, 0> kTableRowNumbers = {};
+}  // namespace
+constexpr schema::TypeDesc kTableRowDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRow", .doc = "", .is_kind = false, .size = sizeof(TableRow), .alignment = alignof(TableRow), .fields = kTableRowFields, .json_fields = kTableRowJson, .slots = kTableRowSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTableRowNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kTableRowConditionJson = {{
+    {&kTableRowConditionFields[0], kTableRowConditionFields[0].offset, ""},
+    {&kTableRowConditionFields[1], kTableRowConditionFields[1].offset, ""},
+    {&kTableRowConditionFields[2], kTableRowConditionFields[2].offset, ""},
+    {&kTableRowConditionFields[3], kTableRowConditionFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTableRowConditionSlots = {3, 0, 1, 2};
+constexpr std::array<std::uint8_t, 0> kTableRowConditionNumbers = {};
+}  // namespace
+constexpr schema::TypeDesc kTableRowConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRowCondition", .doc = "", .is_kind = false, .size = sizeof(TableRowCondition), .alignment = alignof(TableRowCondition), .fields = kTableRowConditionFields, .json_fields = kTableRowConditionJson, .slots = kTableRowConditionSlots.data(), .hash_multiplier = 12485651886753059295U, .hash_shift = 62, .by_number = kTableRowConditionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kTableOptionsJson = {{
+    {&kTableOptionsFields[0], kTableOptionsFields[0].offset, "TypeMeta"},
+    {&kTableOptionsFields[1], kTableOptionsFields[1].offset, "TypeMeta"},
+    {&kTableOptionsFields[2], kTableOptionsFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kTableOptionsSlots = {1, 255, 0, 2};
+constexpr std::array<std::uint8_t, 2> kTableOptionsNumbers = {255, 2};
+}  // namespace
+constexpr schema::TypeDesc kTableOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableOptions", .doc = "", .is_kind = true, .size = sizeof(TableOptions), .alignment = alignof(TableOptions), .fields = kTableOptionsFields, .json_fields = kTableOptionsJson, .slots = kTableOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTableOptionsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kPartialObjectMetadataJson = {{
+    {&kPartialObjectMetadataFields[0], kPartialObjectMetadataFields[0].offset, "TypeMeta"},
+    {&kPartialObjectMetadataFields[1], kPartialObjectMetadataFields[1].offset, "TypeMeta"},
+    {&kPartialObjectMetadataFields[2], kPartialObjectMetadataFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPartialObjectMetadataSlots = {1, 2, 0, 255};
+constexpr std::array<std::uint8_t, 2> kPartialObjectMetadataNumbers = {255, 2};
+}  // namespace
+constexpr schema::TypeDesc kPartialObjectMetadataDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadata", .doc = "", .is_kind = true, .size = sizeof(PartialObjectMetadata), .alignment = alignof(PartialObjectMetadata), .fields = kPartialObjectMetadataFields, .json_fields = kPartialObjectMetadataJson, .slots = kPartialObjectMetadataSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kPartialObjectMetadataNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kPartialObjectMetadataListJson = {{
+    {&kPartialObjectMetadataListFields[0], kPartialObjectMetadataListFields[0].offset, "TypeMeta"},
+    {&kPartialObjectMetadataListFields[1], kPartialObjectMetadataListFields[1].offset, "TypeMeta"},
+    {&kPartialObjectMetadataListFields[2], kPartialObjectMetadataListFields[2].offset, ""},
+    {&kPartialObjectMetadataListFields[3], kPartialObjectMetadataListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kPartialObjectMetadataListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kPartialObjectMetadataListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kPartialObjectMetadataListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadataList", .doc = "", .is_kind = true, .size = sizeof(PartialObjectMetadataList), .alignment = alignof(PartialObjectMetadataList), .fields = kPartialObjectMetadataListFields, .json_fields = kPartialObjectMetadataListJson, .slots = kPartialObjectMetadataListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPartialObjectMetadataListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 6> kConditionJson = {{
+    {&kConditionFields[0], kConditionFields[0].offset, ""},
+    {&kConditionFields[1], kConditionFields[1].offset, ""},
+    {&kConditionFields[2], kConditionFields[2].offset, ""},
+    {&kConditionFields[3], kConditionFields[3].offset, ""},
+    {&kConditionFields[4], kConditionFields[4].offset, ""},
+    {&kConditionFields[5], kConditionFields[5].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kConditionSlots = {0, 255, 3, 5, 1, 4, 255, 2};
+constexpr std::array<std::uint8_t, 7> kConditionNumbers = {255, 0, 1, 2, 3, 4, 5};
+}  // namespace
+constexpr schema::TypeDesc kConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Condition", .doc = "", .is_kind = false, .size = sizeof(Condition), .alignment = alignof(Condition), .fields = kConditionFields, .json_fields = kConditionJson, .slots = kConditionSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 61, .by_number = kConditionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kWatchEventJson = {{
+    {&kWatchEventFields[0], kWatchEventFields[0].offset, ""},
+    {&kWatchEventFields[1], kWatchEventFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kWatchEventSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kWatchEventNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kWatchEventDesc = {.group = "meta.k8s.io", .version = "v1", .name = "WatchEvent", .doc = "", .is_kind = false, .size = sizeof(WatchEvent), .alignment = alignof(WatchEvent), .fields = kWatchEventFields, .json_fields = kWatchEventJson, .slots = kWatchEventSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kWatchEventNumbers};
 
 }  // namespace allot::api::meta

@@ -16,7 +16,6 @@ constexpr std::array<schema::FieldDesc, 4> kResourceSliceFields = {{
     {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSlice, spec), .message = &kResourceSliceSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceSliceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSlice", .doc = "", .is_kind = true, .size = sizeof(ResourceSlice), .alignment = alignof(ResourceSlice), .fields = kResourceSliceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 10> kResourceSliceSpecFields = {{
@@ -28,11 +27,10 @@ constexpr std::array<schema::FieldDesc, 10> kResourceSliceSpecFields = {{
     {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceSliceSpec, devices), .message = &kDeviceDesc, .union_name = "zeroOrOneOf:ResourceSliceType"},
     {.name = "perDeviceNodeSelection", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ResourceSliceSpec, per_device_node_selection), .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:NodeSelection"},
     {.name = "sharedCounters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ResourceSliceSpec, shared_counters), .message = &kCounterSetDesc, .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "zeroOrOneOf:ResourceSliceType"},
-    {.name = "partitionTypeAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ResourceSliceSpec, partition_type_attribute), .gates = kTexts<Literal("DRAPartitionableDevicesType")>},
-    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ResourceSliceSpec, skip_node_operations), .list_type = schema::ListType::kSet, .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>},
+    {.name = "partitionTypeAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ResourceSliceSpec, partition_type_attribute), .named = "v1.FullyQualifiedName", .gates = kTexts<Literal("DRAPartitionableDevicesType")>},
+    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ResourceSliceSpec, skip_node_operations), .list_type = schema::ListType::kSet, .named = "v1.SkipNodeOperation", .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceSliceSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceSliceSpec), .alignment = alignof(ResourceSliceSpec), .fields = kResourceSliceSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kCounterSetFields = {{
@@ -40,7 +38,6 @@ constexpr std::array<schema::FieldDesc, 2> kCounterSetFields = {{
     {.name = "counters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 2, .offset = offsetof(CounterSet, counters), .message = &kCounterDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCounterSetDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CounterSet", .doc = "", .is_kind = false, .size = sizeof(CounterSet), .alignment = alignof(CounterSet), .fields = kCounterSetFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourcePoolFields = {{
@@ -49,7 +46,6 @@ constexpr std::array<schema::FieldDesc, 3> kResourcePoolFields = {{
     {.name = "resourceSliceCount", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ResourcePool, resource_slice_count)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourcePoolDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourcePool", .doc = "", .is_kind = false, .size = sizeof(ResourcePool), .alignment = alignof(ResourcePool), .fields = kResourcePoolFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 13> kDeviceFields = {{
@@ -68,7 +64,6 @@ constexpr std::array<schema::FieldDesc, 13> kDeviceFields = {{
     {.name = "nodeAllocatableResources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(Device, node_allocatable_resources), .message = &kNodeAllocatableResourceDesc, .gates = kTexts<Literal("DRANodeAllocatableResources")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Device", .doc = "", .is_kind = false, .size = sizeof(Device), .alignment = alignof(Device), .fields = kDeviceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableResourceFields = {{
@@ -76,16 +71,14 @@ constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableResourceFields = {{
     {.name = "overhead", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeAllocatableResource, overhead), .message = &kNodeAllocatableOverheadDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableResourceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableResource", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableResource), .alignment = alignof(NodeAllocatableResource), .fields = kNodeAllocatableResourceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNodeAllocatableMappingFields = {{
-    {.name = "capacityKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAllocatableMapping, capacity_key)},
+    {.name = "capacityKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAllocatableMapping, capacity_key), .named = "v1.QualifiedName"},
     {.name = "capacityMultiplier", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableMapping, capacity_multiplier)},
     {.name = "deviceMultiplier", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableMapping, device_multiplier)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableMappingDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableMapping", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableMapping), .alignment = alignof(NodeAllocatableMapping), .fields = kNodeAllocatableMappingFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableOverheadFields = {{
@@ -93,7 +86,6 @@ constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableOverheadFields = {{
     {.name = "perContainer", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableOverhead, per_container)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableOverheadDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableOverhead", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableOverhead), .alignment = alignof(NodeAllocatableOverhead), .fields = kNodeAllocatableOverheadFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceCounterConsumptionFields = {{
@@ -102,7 +94,6 @@ constexpr std::array<schema::FieldDesc, 3> kDeviceCounterConsumptionFields = {{
     {.name = "compatibilityGroups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceCounterConsumption, compatibility_groups), .gates = kTexts<Literal("DRADeviceCompatibilityGroups")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceCounterConsumptionDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCounterConsumption", .doc = "", .is_kind = false, .size = sizeof(DeviceCounterConsumption), .alignment = alignof(DeviceCounterConsumption), .fields = kDeviceCounterConsumptionFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceCapacityFields = {{
@@ -110,14 +101,12 @@ constexpr std::array<schema::FieldDesc, 2> kDeviceCapacityFields = {{
     {.name = "requestPolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceCapacity, request_policy), .message = &kCapacityRequestPolicyDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceCapacityDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCapacity", .doc = "", .is_kind = false, .size = sizeof(DeviceCapacity), .alignment = alignof(DeviceCapacity), .fields = kDeviceCapacityFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kCounterFields = {{
     {.name = "value", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Counter, value)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCounterDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Counter", .doc = "", .is_kind = false, .size = sizeof(Counter), .alignment = alignof(Counter), .fields = kCounterFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kCapacityRequestPolicyFields = {{
@@ -126,7 +115,6 @@ constexpr std::array<schema::FieldDesc, 3> kCapacityRequestPolicyFields = {{
     {.name = "validRange", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CapacityRequestPolicy, valid_range), .message = &kCapacityRequestPolicyRangeDesc, .union_name = "oneOf:ValidRequestValues"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCapacityRequestPolicyDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicy", .doc = "", .is_kind = false, .size = sizeof(CapacityRequestPolicy), .alignment = alignof(CapacityRequestPolicy), .fields = kCapacityRequestPolicyFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kCapacityRequestPolicyRangeFields = {{
@@ -135,7 +123,6 @@ constexpr std::array<schema::FieldDesc, 3> kCapacityRequestPolicyRangeFields = {
     {.name = "step", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CapacityRequestPolicyRange, step)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCapacityRequestPolicyRangeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicyRange", .doc = "", .is_kind = false, .size = sizeof(CapacityRequestPolicyRange), .alignment = alignof(CapacityRequestPolicyRange), .fields = kCapacityRequestPolicyRangeFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kDeviceAttributeFields = {{
@@ -149,17 +136,15 @@ constexpr std::array<schema::FieldDesc, 8> kDeviceAttributeFields = {{
     {.name = "versions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(DeviceAttribute, versions), .gates = kTexts<Literal("DRAListTypeAttributes")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAttribute", .doc = "", .is_kind = false, .size = sizeof(DeviceAttribute), .alignment = alignof(DeviceAttribute), .fields = kDeviceAttributeFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceTaintFields = {{
     {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceTaint, key)},
     {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceTaint, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(DeviceTaint, effect), .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(DeviceTaint, effect), .named = "v1.DeviceTaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>},
     {.name = "timeAdded", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceTaint, time_added)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaint", .doc = "", .is_kind = false, .size = sizeof(DeviceTaint), .alignment = alignof(DeviceTaint), .fields = kDeviceTaintFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kDeviceTaintRuleFields = {{
@@ -170,7 +155,6 @@ constexpr std::array<schema::FieldDesc, 5> kDeviceTaintRuleFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(DeviceTaintRule, status), .message = &kDeviceTaintRuleStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRule", .doc = "", .is_kind = true, .size = sizeof(DeviceTaintRule), .alignment = alignof(DeviceTaintRule), .fields = kDeviceTaintRuleFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceTaintRuleSpecFields = {{
@@ -178,7 +162,6 @@ constexpr std::array<schema::FieldDesc, 2> kDeviceTaintRuleSpecFields = {{
     {.name = "taint", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRuleSpec, taint), .message = &kDeviceTaintDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleSpec", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintRuleSpec), .alignment = alignof(DeviceTaintRuleSpec), .fields = kDeviceTaintRuleSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceTaintSelectorFields = {{
@@ -187,14 +170,12 @@ constexpr std::array<schema::FieldDesc, 3> kDeviceTaintSelectorFields = {{
     {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceTaintSelector, device)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintSelector", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintSelector), .alignment = alignof(DeviceTaintSelector), .fields = kDeviceTaintSelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceTaintRuleStatusFields = {{
     {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceTaintRuleStatus, conditions), .message = &meta::kConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleStatus", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintRuleStatus), .alignment = alignof(DeviceTaintRuleStatus), .fields = kDeviceTaintRuleStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceTaintRuleListFields = {{
@@ -204,7 +185,6 @@ constexpr std::array<schema::FieldDesc, 4> kDeviceTaintRuleListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRuleList, items), .message = &kDeviceTaintRuleDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleList", .doc = "", .is_kind = true, .size = sizeof(DeviceTaintRuleList), .alignment = alignof(DeviceTaintRuleList), .fields = kDeviceTaintRuleListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceSliceListFields = {{
@@ -214,7 +194,6 @@ constexpr std::array<schema::FieldDesc, 4> kResourceSliceListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSliceList, items), .message = &kResourceSliceDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceSliceListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceList", .doc = "", .is_kind = true, .size = sizeof(ResourceSliceList), .alignment = alignof(ResourceSliceList), .fields = kResourceSliceListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kResourceClaimFields = {{
@@ -225,14 +204,12 @@ constexpr std::array<schema::FieldDesc, 5> kResourceClaimFields = {{
     {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ResourceClaim, status), .message = &kResourceClaimStatusDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaim", .doc = "", .is_kind = true, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kResourceClaimSpecFields = {{
     {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimSpec, devices), .message = &kDeviceClaimDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimSpec), .alignment = alignof(ResourceClaimSpec), .fields = kResourceClaimSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceClaimFields = {{
@@ -241,7 +218,6 @@ constexpr std::array<schema::FieldDesc, 3> kDeviceClaimFields = {{
     {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceClaim, config), .message = &kDeviceClaimConfigurationDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaim", .doc = "", .is_kind = false, .size = sizeof(DeviceClaim), .alignment = alignof(DeviceClaim), .fields = kDeviceClaimFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceRequestFields = {{
@@ -250,13 +226,12 @@ constexpr std::array<schema::FieldDesc, 3> kDeviceRequestFields = {{
     {.name = "firstAvailable", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceRequest, first_available), .message = &kDeviceSubRequestDesc, .gates = kTexts<Literal("DRAPrioritizedList")>, .union_name = "oneOf:deviceRequestType"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequest", .doc = "", .is_kind = false, .size = sizeof(DeviceRequest), .alignment = alignof(DeviceRequest), .fields = kDeviceRequestFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kExactDeviceRequestFields = {{
     {.name = "deviceClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ExactDeviceRequest, device_class_name)},
     {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ExactDeviceRequest, selectors), .message = &kDeviceSelectorDesc},
-    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ExactDeviceRequest, allocation_mode), .enum_values = kTexts<Literal("All"), Literal("ExactCount")>},
+    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ExactDeviceRequest, allocation_mode), .named = "v1.DeviceAllocationMode", .enum_values = kTexts<Literal("All"), Literal("ExactCount")>},
     {.name = "count", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ExactDeviceRequest, count), .union_name = "oneOf:AllocationMode"},
     {.name = "adminAccess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ExactDeviceRequest, admin_access), .gates = kTexts<Literal("DRAAdminAccess")>},
     {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ExactDeviceRequest, tolerations), .message = &kDeviceTolerationDesc, .gates = kTexts<Literal("DRADeviceTaints")>},
@@ -264,59 +239,52 @@ constexpr std::array<schema::FieldDesc, 8> kExactDeviceRequestFields = {{
     {.name = "derivedAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ExactDeviceRequest, derived_attributes), .message = &kDeviceDerivedAttributeDesc, .gates = kTexts<Literal("DRADerivedAttributes")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kExactDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ExactDeviceRequest", .doc = "", .is_kind = false, .size = sizeof(ExactDeviceRequest), .alignment = alignof(ExactDeviceRequest), .fields = kExactDeviceRequestFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kDeviceSubRequestFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceSubRequest, name)},
     {.name = "deviceClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceSubRequest, device_class_name)},
     {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceSubRequest, selectors), .message = &kDeviceSelectorDesc},
-    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceSubRequest, allocation_mode), .enum_values = kTexts<Literal("All"), Literal("ExactCount")>},
+    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceSubRequest, allocation_mode), .named = "v1.DeviceAllocationMode", .enum_values = kTexts<Literal("All"), Literal("ExactCount")>},
     {.name = "count", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceSubRequest, count), .union_name = "oneOf:AllocationMode"},
     {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceSubRequest, tolerations), .message = &kDeviceTolerationDesc, .gates = kTexts<Literal("DRADeviceTaints")>},
     {.name = "capacity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceSubRequest, capacity), .message = &kCapacityRequirementsDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>},
     {.name = "derivedAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceSubRequest, derived_attributes), .message = &kDeviceDerivedAttributeDesc, .gates = kTexts<Literal("DRADerivedAttributes")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceSubRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSubRequest", .doc = "", .is_kind = false, .size = sizeof(DeviceSubRequest), .alignment = alignof(DeviceSubRequest), .fields = kDeviceSubRequestFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kCapacityRequirementsFields = {{
     {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(CapacityRequirements, requests)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCapacityRequirementsDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequirements", .doc = "", .is_kind = false, .size = sizeof(CapacityRequirements), .alignment = alignof(CapacityRequirements), .fields = kCapacityRequirementsFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceSelectorFields = {{
     {.name = "cel", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceSelector, cel), .message = &kCELDeviceSelectorDesc, .union_name = "oneOf:SelectorType"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSelector", .doc = "", .is_kind = false, .size = sizeof(DeviceSelector), .alignment = alignof(DeviceSelector), .fields = kDeviceSelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kCELDeviceSelectorFields = {{
     {.name = "expression", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CELDeviceSelector, expression)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kCELDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CELDeviceSelector", .doc = "", .is_kind = false, .size = sizeof(CELDeviceSelector), .alignment = alignof(CELDeviceSelector), .fields = kCELDeviceSelectorFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceDerivedAttributeFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceDerivedAttribute, name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceDerivedAttribute, name), .named = "v1.FullyQualifiedName"},
     {.name = "expression", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceDerivedAttribute, expression)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceDerivedAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceDerivedAttribute", .doc = "", .is_kind = false, .size = sizeof(DeviceDerivedAttribute), .alignment = alignof(DeviceDerivedAttribute), .fields = kDeviceDerivedAttributeFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceConstraintFields = {{
     {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceConstraint, requests)},
-    {.name = "matchAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceConstraint, match_attribute), .union_name = "oneOf:ConstraintType"},
-    {.name = "distinctAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceConstraint, distinct_attribute), .gates = kTexts<Literal("DRAConsumableCapacity")>, .union_name = "oneOf:ConstraintType"},
+    {.name = "matchAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceConstraint, match_attribute), .named = "v1.FullyQualifiedName", .union_name = "oneOf:ConstraintType"},
+    {.name = "distinctAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceConstraint, distinct_attribute), .named = "v1.FullyQualifiedName", .gates = kTexts<Literal("DRAConsumableCapacity")>, .union_name = "oneOf:ConstraintType"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceConstraintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConstraint", .doc = "", .is_kind = false, .size = sizeof(DeviceConstraint), .alignment = alignof(DeviceConstraint), .fields = kDeviceConstraintFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceClaimConfigurationFields = {{
@@ -324,14 +292,12 @@ constexpr std::array<schema::FieldDesc, 2> kDeviceClaimConfigurationFields = {{
     {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 2, .offset = offsetof(DeviceClaimConfiguration, device_configuration), .message = &kDeviceConfigurationDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClaimConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaimConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceClaimConfiguration), .alignment = alignof(DeviceClaimConfiguration), .fields = kDeviceClaimConfigurationFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceConfigurationFields = {{
     {.name = "opaque", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceConfiguration, opaque), .message = &kOpaqueDeviceConfigurationDesc, .union_name = "oneOf:ConfigurationType"},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceConfiguration), .alignment = alignof(DeviceConfiguration), .fields = kDeviceConfigurationFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kOpaqueDeviceConfigurationFields = {{
@@ -339,18 +305,16 @@ constexpr std::array<schema::FieldDesc, 2> kOpaqueDeviceConfigurationFields = {{
     {.name = "parameters", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(OpaqueDeviceConfiguration, parameters)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kOpaqueDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "OpaqueDeviceConfiguration", .doc = "", .is_kind = false, .size = sizeof(OpaqueDeviceConfiguration), .alignment = alignof(OpaqueDeviceConfiguration), .fields = kOpaqueDeviceConfigurationFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kDeviceTolerationFields = {{
     {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceToleration, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceToleration, operator_), .default_value = "\"Equal\"", .enum_values = kTexts<Literal("Equal"), Literal("Exists")>},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceToleration, operator_), .named = "v1.DeviceTolerationOperator", .default_value = "\"Equal\"", .enum_values = kTexts<Literal("Equal"), Literal("Exists")>},
     {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceToleration, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceToleration, effect), .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceToleration, effect), .named = "v1.DeviceTaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>},
     {.name = "tolerationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceToleration, toleration_seconds)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTolerationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceToleration", .doc = "", .is_kind = false, .size = sizeof(DeviceToleration), .alignment = alignof(DeviceToleration), .fields = kDeviceTolerationFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceClaimStatusFields = {{
@@ -359,7 +323,6 @@ constexpr std::array<schema::FieldDesc, 3> kResourceClaimStatusFields = {{
     {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceClaimStatus, devices), .message = &kAllocatedDeviceStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("driver"), Literal("device"), Literal("pool"), Literal("shareID")>, .gates = kTexts<Literal("DRAResourceClaimDeviceStatus")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimStatus), .alignment = alignof(ResourceClaimStatus), .fields = kResourceClaimStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimConsumerReferenceFields = {{
@@ -369,7 +332,6 @@ constexpr std::array<schema::FieldDesc, 4> kResourceClaimConsumerReferenceFields
     {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ResourceClaimConsumerReference, uid)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimConsumerReferenceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimConsumerReference", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimConsumerReference), .alignment = alignof(ResourceClaimConsumerReference), .fields = kResourceClaimConsumerReferenceFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAllocationResultFields = {{
@@ -378,7 +340,6 @@ constexpr std::array<schema::FieldDesc, 3> kAllocationResultFields = {{
     {.name = "allocationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AllocationResult, allocation_timestamp), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocationResult", .doc = "", .is_kind = false, .size = sizeof(AllocationResult), .alignment = alignof(AllocationResult), .fields = kAllocationResultFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceAllocationResultFields = {{
@@ -386,7 +347,6 @@ constexpr std::array<schema::FieldDesc, 2> kDeviceAllocationResultFields = {{
     {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAllocationResult, config), .message = &kDeviceAllocationConfigurationDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationResult", .doc = "", .is_kind = false, .size = sizeof(DeviceAllocationResult), .alignment = alignof(DeviceAllocationResult), .fields = kDeviceAllocationResultFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 11> kDeviceRequestAllocationResultFields = {{
@@ -400,19 +360,17 @@ constexpr std::array<schema::FieldDesc, 11> kDeviceRequestAllocationResultFields
     {.name = "bindingFailureConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceRequestAllocationResult, binding_failure_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
     {.name = "shareID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(DeviceRequestAllocationResult, share_id), .gates = kTexts<Literal("DRAConsumableCapacity")>},
     {.name = "consumedCapacity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(DeviceRequestAllocationResult, consumed_capacity), .gates = kTexts<Literal("DRAConsumableCapacity")>},
-    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(DeviceRequestAllocationResult, skip_node_operations), .list_type = schema::ListType::kSet, .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>},
+    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(DeviceRequestAllocationResult, skip_node_operations), .list_type = schema::ListType::kSet, .named = "v1.SkipNodeOperation", .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceRequestAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequestAllocationResult", .doc = "", .is_kind = false, .size = sizeof(DeviceRequestAllocationResult), .alignment = alignof(DeviceRequestAllocationResult), .fields = kDeviceRequestAllocationResultFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceAllocationConfigurationFields = {{
-    {.name = "source", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceAllocationConfiguration, source), .enum_values = kTexts<Literal("FromClaim"), Literal("FromClass")>},
+    {.name = "source", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceAllocationConfiguration, source), .named = "v1.AllocationConfigSource", .enum_values = kTexts<Literal("FromClaim"), Literal("FromClass")>},
     {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAllocationConfiguration, requests)},
     {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 3, .offset = offsetof(DeviceAllocationConfiguration, device_configuration), .message = &kDeviceConfigurationDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceAllocationConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceAllocationConfiguration), .alignment = alignof(DeviceAllocationConfiguration), .fields = kDeviceAllocationConfigurationFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimListFields = {{
@@ -422,7 +380,6 @@ constexpr std::array<schema::FieldDesc, 4> kResourceClaimListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceClaimList, items), .message = &kResourceClaimDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimList", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimList), .alignment = alignof(ResourceClaimList), .fields = kResourceClaimListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceClassFields = {{
@@ -432,7 +389,6 @@ constexpr std::array<schema::FieldDesc, 4> kDeviceClassFields = {{
     {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(DeviceClass, spec), .message = &kDeviceClassSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClass", .doc = "", .is_kind = true, .size = sizeof(DeviceClass), .alignment = alignof(DeviceClass), .fields = kDeviceClassFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceClassSpecFields = {{
@@ -441,14 +397,12 @@ constexpr std::array<schema::FieldDesc, 3> kDeviceClassSpecFields = {{
     {.name = "extendedResourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceClassSpec, extended_resource_name), .gates = kTexts<Literal("DRAExtendedResource")>},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassSpec", .doc = "", .is_kind = false, .size = sizeof(DeviceClassSpec), .alignment = alignof(DeviceClassSpec), .fields = kDeviceClassSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceClassConfigurationFields = {{
     {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(DeviceClassConfiguration, device_configuration), .message = &kDeviceConfigurationDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceClassConfiguration), .alignment = alignof(DeviceClassConfiguration), .fields = kDeviceClassConfigurationFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceClassListFields = {{
@@ -458,7 +412,6 @@ constexpr std::array<schema::FieldDesc, 4> kDeviceClassListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceClassList, items), .message = &kDeviceClassDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassList", .doc = "", .is_kind = true, .size = sizeof(DeviceClassList), .alignment = alignof(DeviceClassList), .fields = kDeviceClassListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimTemplateFields = {{
@@ -468,7 +421,6 @@ constexpr std::array<schema::FieldDesc, 4> kResourceClaimTemplateFields = {{
     {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplate, spec), .message = &kResourceClaimTemplateSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimTemplateDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplate", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimTemplate), .alignment = alignof(ResourceClaimTemplate), .fields = kResourceClaimTemplateFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kResourceClaimTemplateSpecFields = {{
@@ -476,7 +428,6 @@ constexpr std::array<schema::FieldDesc, 2> kResourceClaimTemplateSpecFields = {{
     {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplateSpec, spec), .message = &kResourceClaimSpecDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimTemplateSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimTemplateSpec), .alignment = alignof(ResourceClaimTemplateSpec), .fields = kResourceClaimTemplateSpecFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimTemplateListFields = {{
@@ -486,7 +437,6 @@ constexpr std::array<schema::FieldDesc, 4> kResourceClaimTemplateListFields = {{
     {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplateList, items), .message = &kResourceClaimTemplateDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimTemplateListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateList", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimTemplateList), .alignment = alignof(ResourceClaimTemplateList), .fields = kResourceClaimTemplateListFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kAllocatedDeviceStatusFields = {{
@@ -499,7 +449,6 @@ constexpr std::array<schema::FieldDesc, 7> kAllocatedDeviceStatusFields = {{
     {.name = "networkData", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AllocatedDeviceStatus, network_data), .message = &kNetworkDeviceDataDesc},
 }};
 }  // namespace
-constexpr schema::TypeDesc kAllocatedDeviceStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocatedDeviceStatus", .doc = "", .is_kind = false, .size = sizeof(AllocatedDeviceStatus), .alignment = alignof(AllocatedDeviceStatus), .fields = kAllocatedDeviceStatusFields};
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNetworkDeviceDataFields = {{
@@ -508,6 +457,611 @@ constexpr std::array<schema::FieldDesc, 3> kNetworkDeviceDataFields = {{
     {.name = "hardwareAddress", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NetworkDeviceData, hardware_address)},
 }};
 }  // namespace
-constexpr schema::TypeDesc kNetworkDeviceDataDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NetworkDeviceData", .doc = "", .is_kind = false, .size = sizeof(NetworkDeviceData), .alignment = alignof(NetworkDeviceData), .fields = kNetworkDeviceDataFields};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kResourceSliceJson = {{
+    {&kResourceSliceFields[0], kResourceSliceFields[0].offset, "TypeMeta"},
+    {&kResourceSliceFields[1], kResourceSliceFields[1].offset, "TypeMeta"},
+    {&kResourceSliceFields[2], kResourceSliceFields[2].offset, ""},
+    {&kResourceSliceFields[3], kResourceSliceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceSliceSlots = {0, 2, 3, 1};
+constexpr std::array<std::uint8_t, 3> kResourceSliceNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kResourceSliceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSlice", .doc = "", .is_kind = true, .size = sizeof(ResourceSlice), .alignment = alignof(ResourceSlice), .fields = kResourceSliceFields, .json_fields = kResourceSliceJson, .slots = kResourceSliceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceSliceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 10> kResourceSliceSpecJson = {{
+    {&kResourceSliceSpecFields[0], kResourceSliceSpecFields[0].offset, ""},
+    {&kResourceSliceSpecFields[1], kResourceSliceSpecFields[1].offset, ""},
+    {&kResourceSliceSpecFields[2], kResourceSliceSpecFields[2].offset, ""},
+    {&kResourceSliceSpecFields[3], kResourceSliceSpecFields[3].offset, ""},
+    {&kResourceSliceSpecFields[4], kResourceSliceSpecFields[4].offset, ""},
+    {&kResourceSliceSpecFields[5], kResourceSliceSpecFields[5].offset, ""},
+    {&kResourceSliceSpecFields[6], kResourceSliceSpecFields[6].offset, ""},
+    {&kResourceSliceSpecFields[7], kResourceSliceSpecFields[7].offset, ""},
+    {&kResourceSliceSpecFields[8], kResourceSliceSpecFields[8].offset, ""},
+    {&kResourceSliceSpecFields[9], kResourceSliceSpecFields[9].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kResourceSliceSpecSlots = {255, 8, 9, 5, 255, 255, 2, 3, 7, 1, 4, 6, 0, 255, 255, 255};
+constexpr std::array<std::uint8_t, 11> kResourceSliceSpecNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+}  // namespace
+constexpr schema::TypeDesc kResourceSliceSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceSliceSpec), .alignment = alignof(ResourceSliceSpec), .fields = kResourceSliceSpecFields, .json_fields = kResourceSliceSpecJson, .slots = kResourceSliceSpecSlots.data(), .hash_multiplier = 16782017917142804523U, .hash_shift = 60, .by_number = kResourceSliceSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kCounterSetJson = {{
+    {&kCounterSetFields[0], kCounterSetFields[0].offset, ""},
+    {&kCounterSetFields[1], kCounterSetFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kCounterSetSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kCounterSetNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kCounterSetDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CounterSet", .doc = "", .is_kind = false, .size = sizeof(CounterSet), .alignment = alignof(CounterSet), .fields = kCounterSetFields, .json_fields = kCounterSetJson, .slots = kCounterSetSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCounterSetNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kResourcePoolJson = {{
+    {&kResourcePoolFields[0], kResourcePoolFields[0].offset, ""},
+    {&kResourcePoolFields[1], kResourcePoolFields[1].offset, ""},
+    {&kResourcePoolFields[2], kResourcePoolFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourcePoolSlots = {2, 0, 255, 1};
+constexpr std::array<std::uint8_t, 4> kResourcePoolNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kResourcePoolDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourcePool", .doc = "", .is_kind = false, .size = sizeof(ResourcePool), .alignment = alignof(ResourcePool), .fields = kResourcePoolFields, .json_fields = kResourcePoolJson, .slots = kResourcePoolSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kResourcePoolNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 13> kDeviceJson = {{
+    {&kDeviceFields[0], kDeviceFields[0].offset, ""},
+    {&kDeviceFields[1], kDeviceFields[1].offset, ""},
+    {&kDeviceFields[2], kDeviceFields[2].offset, ""},
+    {&kDeviceFields[3], kDeviceFields[3].offset, ""},
+    {&kDeviceFields[4], kDeviceFields[4].offset, ""},
+    {&kDeviceFields[5], kDeviceFields[5].offset, ""},
+    {&kDeviceFields[6], kDeviceFields[6].offset, ""},
+    {&kDeviceFields[7], kDeviceFields[7].offset, ""},
+    {&kDeviceFields[8], kDeviceFields[8].offset, ""},
+    {&kDeviceFields[9], kDeviceFields[9].offset, ""},
+    {&kDeviceFields[10], kDeviceFields[10].offset, ""},
+    {&kDeviceFields[11], kDeviceFields[11].offset, ""},
+    {&kDeviceFields[12], kDeviceFields[12].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kDeviceSlots = {255, 255, 0, 8, 12, 9, 5, 4, 7, 11, 3, 2, 6, 1, 255, 10};
+constexpr std::array<std::uint8_t, 15> kDeviceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255, 12};
+}  // namespace
+constexpr schema::TypeDesc kDeviceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Device", .doc = "", .is_kind = false, .size = sizeof(Device), .alignment = alignof(Device), .fields = kDeviceFields, .json_fields = kDeviceJson, .slots = kDeviceSlots.data(), .hash_multiplier = 13907128750232771873U, .hash_shift = 60, .by_number = kDeviceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeAllocatableResourceJson = {{
+    {&kNodeAllocatableResourceFields[0], kNodeAllocatableResourceFields[0].offset, ""},
+    {&kNodeAllocatableResourceFields[1], kNodeAllocatableResourceFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeAllocatableResourceSlots = {1, 0};
+constexpr std::array<std::uint8_t, 5> kNodeAllocatableResourceNumbers = {255, 255, 255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeAllocatableResourceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableResource", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableResource), .alignment = alignof(NodeAllocatableResource), .fields = kNodeAllocatableResourceFields, .json_fields = kNodeAllocatableResourceJson, .slots = kNodeAllocatableResourceSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kNodeAllocatableResourceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kNodeAllocatableMappingJson = {{
+    {&kNodeAllocatableMappingFields[0], kNodeAllocatableMappingFields[0].offset, ""},
+    {&kNodeAllocatableMappingFields[1], kNodeAllocatableMappingFields[1].offset, ""},
+    {&kNodeAllocatableMappingFields[2], kNodeAllocatableMappingFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNodeAllocatableMappingSlots = {1, 255, 2, 0};
+constexpr std::array<std::uint8_t, 4> kNodeAllocatableMappingNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kNodeAllocatableMappingDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableMapping", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableMapping), .alignment = alignof(NodeAllocatableMapping), .fields = kNodeAllocatableMappingFields, .json_fields = kNodeAllocatableMappingJson, .slots = kNodeAllocatableMappingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNodeAllocatableMappingNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kNodeAllocatableOverheadJson = {{
+    {&kNodeAllocatableOverheadFields[0], kNodeAllocatableOverheadFields[0].offset, ""},
+    {&kNodeAllocatableOverheadFields[1], kNodeAllocatableOverheadFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kNodeAllocatableOverheadSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kNodeAllocatableOverheadNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kNodeAllocatableOverheadDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableOverhead", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableOverhead), .alignment = alignof(NodeAllocatableOverhead), .fields = kNodeAllocatableOverheadFields, .json_fields = kNodeAllocatableOverheadJson, .slots = kNodeAllocatableOverheadSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeAllocatableOverheadNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDeviceCounterConsumptionJson = {{
+    {&kDeviceCounterConsumptionFields[0], kDeviceCounterConsumptionFields[0].offset, ""},
+    {&kDeviceCounterConsumptionFields[1], kDeviceCounterConsumptionFields[1].offset, ""},
+    {&kDeviceCounterConsumptionFields[2], kDeviceCounterConsumptionFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceCounterConsumptionSlots = {0, 255, 2, 1};
+constexpr std::array<std::uint8_t, 4> kDeviceCounterConsumptionNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kDeviceCounterConsumptionDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCounterConsumption", .doc = "", .is_kind = false, .size = sizeof(DeviceCounterConsumption), .alignment = alignof(DeviceCounterConsumption), .fields = kDeviceCounterConsumptionFields, .json_fields = kDeviceCounterConsumptionJson, .slots = kDeviceCounterConsumptionSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceCounterConsumptionNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kDeviceCapacityJson = {{
+    {&kDeviceCapacityFields[0], kDeviceCapacityFields[0].offset, ""},
+    {&kDeviceCapacityFields[1], kDeviceCapacityFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceCapacitySlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kDeviceCapacityNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kDeviceCapacityDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCapacity", .doc = "", .is_kind = false, .size = sizeof(DeviceCapacity), .alignment = alignof(DeviceCapacity), .fields = kDeviceCapacityFields, .json_fields = kDeviceCapacityJson, .slots = kDeviceCapacitySlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceCapacityNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kCounterJson = {{
+    {&kCounterFields[0], kCounterFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kCounterSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kCounterNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kCounterDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Counter", .doc = "", .is_kind = false, .size = sizeof(Counter), .alignment = alignof(Counter), .fields = kCounterFields, .json_fields = kCounterJson, .slots = kCounterSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCounterNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kCapacityRequestPolicyJson = {{
+    {&kCapacityRequestPolicyFields[0], kCapacityRequestPolicyFields[0].offset, ""},
+    {&kCapacityRequestPolicyFields[1], kCapacityRequestPolicyFields[1].offset, ""},
+    {&kCapacityRequestPolicyFields[2], kCapacityRequestPolicyFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kCapacityRequestPolicySlots = {2, 255, 0, 1};
+constexpr std::array<std::uint8_t, 5> kCapacityRequestPolicyNumbers = {255, 0, 255, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kCapacityRequestPolicyDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicy", .doc = "", .is_kind = false, .size = sizeof(CapacityRequestPolicy), .alignment = alignof(CapacityRequestPolicy), .fields = kCapacityRequestPolicyFields, .json_fields = kCapacityRequestPolicyJson, .slots = kCapacityRequestPolicySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kCapacityRequestPolicyNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kCapacityRequestPolicyRangeJson = {{
+    {&kCapacityRequestPolicyRangeFields[0], kCapacityRequestPolicyRangeFields[0].offset, ""},
+    {&kCapacityRequestPolicyRangeFields[1], kCapacityRequestPolicyRangeFields[1].offset, ""},
+    {&kCapacityRequestPolicyRangeFields[2], kCapacityRequestPolicyRangeFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kCapacityRequestPolicyRangeSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 4> kCapacityRequestPolicyRangeNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kCapacityRequestPolicyRangeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicyRange", .doc = "", .is_kind = false, .size = sizeof(CapacityRequestPolicyRange), .alignment = alignof(CapacityRequestPolicyRange), .fields = kCapacityRequestPolicyRangeFields, .json_fields = kCapacityRequestPolicyRangeJson, .slots = kCapacityRequestPolicyRangeSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kCapacityRequestPolicyRangeNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kDeviceAttributeJson = {{
+    {&kDeviceAttributeFields[0], kDeviceAttributeFields[0].offset, ""},
+    {&kDeviceAttributeFields[1], kDeviceAttributeFields[1].offset, ""},
+    {&kDeviceAttributeFields[2], kDeviceAttributeFields[2].offset, ""},
+    {&kDeviceAttributeFields[3], kDeviceAttributeFields[3].offset, ""},
+    {&kDeviceAttributeFields[4], kDeviceAttributeFields[4].offset, ""},
+    {&kDeviceAttributeFields[5], kDeviceAttributeFields[5].offset, ""},
+    {&kDeviceAttributeFields[6], kDeviceAttributeFields[6].offset, ""},
+    {&kDeviceAttributeFields[7], kDeviceAttributeFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kDeviceAttributeSlots = {5, 4, 6, 3, 7, 0, 2, 1};
+constexpr std::array<std::uint8_t, 10> kDeviceAttributeNumbers = {255, 255, 0, 1, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kDeviceAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAttribute", .doc = "", .is_kind = false, .size = sizeof(DeviceAttribute), .alignment = alignof(DeviceAttribute), .fields = kDeviceAttributeFields, .json_fields = kDeviceAttributeJson, .slots = kDeviceAttributeSlots.data(), .hash_multiplier = 186829937515140461U, .hash_shift = 61, .by_number = kDeviceAttributeNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kDeviceTaintJson = {{
+    {&kDeviceTaintFields[0], kDeviceTaintFields[0].offset, ""},
+    {&kDeviceTaintFields[1], kDeviceTaintFields[1].offset, ""},
+    {&kDeviceTaintFields[2], kDeviceTaintFields[2].offset, ""},
+    {&kDeviceTaintFields[3], kDeviceTaintFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceTaintSlots = {0, 3, 2, 1};
+constexpr std::array<std::uint8_t, 5> kDeviceTaintNumbers = {255, 0, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kDeviceTaintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaint", .doc = "", .is_kind = false, .size = sizeof(DeviceTaint), .alignment = alignof(DeviceTaint), .fields = kDeviceTaintFields, .json_fields = kDeviceTaintJson, .slots = kDeviceTaintSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceTaintNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kDeviceTaintRuleJson = {{
+    {&kDeviceTaintRuleFields[0], kDeviceTaintRuleFields[0].offset, "TypeMeta"},
+    {&kDeviceTaintRuleFields[1], kDeviceTaintRuleFields[1].offset, "TypeMeta"},
+    {&kDeviceTaintRuleFields[2], kDeviceTaintRuleFields[2].offset, ""},
+    {&kDeviceTaintRuleFields[3], kDeviceTaintRuleFields[3].offset, ""},
+    {&kDeviceTaintRuleFields[4], kDeviceTaintRuleFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kDeviceTaintRuleSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kDeviceTaintRuleNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kDeviceTaintRuleDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRule", .doc = "", .is_kind = true, .size = sizeof(DeviceTaintRule), .alignment = alignof(DeviceTaintRule), .fields = kDeviceTaintRuleFields, .json_fields = kDeviceTaintRuleJson, .slots = kDeviceTaintRuleSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kDeviceTaintRuleNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kDeviceTaintRuleSpecJson = {{
+    {&kDeviceTaintRuleSpecFields[0], kDeviceTaintRuleSpecFields[0].offset, ""},
+    {&kDeviceTaintRuleSpecFields[1], kDeviceTaintRuleSpecFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceTaintRuleSpecSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kDeviceTaintRuleSpecNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kDeviceTaintRuleSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleSpec", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintRuleSpec), .alignment = alignof(DeviceTaintRuleSpec), .fields = kDeviceTaintRuleSpecFields, .json_fields = kDeviceTaintRuleSpecJson, .slots = kDeviceTaintRuleSpecSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceTaintRuleSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDeviceTaintSelectorJson = {{
+    {&kDeviceTaintSelectorFields[0], kDeviceTaintSelectorFields[0].offset, ""},
+    {&kDeviceTaintSelectorFields[1], kDeviceTaintSelectorFields[1].offset, ""},
+    {&kDeviceTaintSelectorFields[2], kDeviceTaintSelectorFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceTaintSelectorSlots = {0, 2, 255, 1};
+constexpr std::array<std::uint8_t, 5> kDeviceTaintSelectorNumbers = {255, 255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kDeviceTaintSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintSelector", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintSelector), .alignment = alignof(DeviceTaintSelector), .fields = kDeviceTaintSelectorFields, .json_fields = kDeviceTaintSelectorJson, .slots = kDeviceTaintSelectorSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceTaintSelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kDeviceTaintRuleStatusJson = {{
+    {&kDeviceTaintRuleStatusFields[0], kDeviceTaintRuleStatusFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceTaintRuleStatusSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kDeviceTaintRuleStatusNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kDeviceTaintRuleStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleStatus", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintRuleStatus), .alignment = alignof(DeviceTaintRuleStatus), .fields = kDeviceTaintRuleStatusFields, .json_fields = kDeviceTaintRuleStatusJson, .slots = kDeviceTaintRuleStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceTaintRuleStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kDeviceTaintRuleListJson = {{
+    {&kDeviceTaintRuleListFields[0], kDeviceTaintRuleListFields[0].offset, "TypeMeta"},
+    {&kDeviceTaintRuleListFields[1], kDeviceTaintRuleListFields[1].offset, "TypeMeta"},
+    {&kDeviceTaintRuleListFields[2], kDeviceTaintRuleListFields[2].offset, ""},
+    {&kDeviceTaintRuleListFields[3], kDeviceTaintRuleListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceTaintRuleListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kDeviceTaintRuleListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kDeviceTaintRuleListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleList", .doc = "", .is_kind = true, .size = sizeof(DeviceTaintRuleList), .alignment = alignof(DeviceTaintRuleList), .fields = kDeviceTaintRuleListFields, .json_fields = kDeviceTaintRuleListJson, .slots = kDeviceTaintRuleListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kDeviceTaintRuleListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kResourceSliceListJson = {{
+    {&kResourceSliceListFields[0], kResourceSliceListFields[0].offset, "TypeMeta"},
+    {&kResourceSliceListFields[1], kResourceSliceListFields[1].offset, "TypeMeta"},
+    {&kResourceSliceListFields[2], kResourceSliceListFields[2].offset, ""},
+    {&kResourceSliceListFields[3], kResourceSliceListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceSliceListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kResourceSliceListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kResourceSliceListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceList", .doc = "", .is_kind = true, .size = sizeof(ResourceSliceList), .alignment = alignof(ResourceSliceList), .fields = kResourceSliceListFields, .json_fields = kResourceSliceListJson, .slots = kResourceSliceListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceSliceListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kResourceClaimJson = {{
+    {&kResourceClaimFields[0], kResourceClaimFields[0].offset, "TypeMeta"},
+    {&kResourceClaimFields[1], kResourceClaimFields[1].offset, "TypeMeta"},
+    {&kResourceClaimFields[2], kResourceClaimFields[2].offset, ""},
+    {&kResourceClaimFields[3], kResourceClaimFields[3].offset, ""},
+    {&kResourceClaimFields[4], kResourceClaimFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kResourceClaimSlots = {1, 4, 255, 255, 3, 0, 255, 2};
+constexpr std::array<std::uint8_t, 4> kResourceClaimNumbers = {255, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaim", .doc = "", .is_kind = true, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields, .json_fields = kResourceClaimJson, .slots = kResourceClaimSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kResourceClaimNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kResourceClaimSpecJson = {{
+    {&kResourceClaimSpecFields[0], kResourceClaimSpecFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kResourceClaimSpecSlots = {0, 255};
+constexpr std::array<std::uint8_t, 2> kResourceClaimSpecNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimSpec), .alignment = alignof(ResourceClaimSpec), .fields = kResourceClaimSpecFields, .json_fields = kResourceClaimSpecJson, .slots = kResourceClaimSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kResourceClaimSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDeviceClaimJson = {{
+    {&kDeviceClaimFields[0], kDeviceClaimFields[0].offset, ""},
+    {&kDeviceClaimFields[1], kDeviceClaimFields[1].offset, ""},
+    {&kDeviceClaimFields[2], kDeviceClaimFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceClaimSlots = {1, 255, 0, 2};
+constexpr std::array<std::uint8_t, 4> kDeviceClaimNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kDeviceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaim", .doc = "", .is_kind = false, .size = sizeof(DeviceClaim), .alignment = alignof(DeviceClaim), .fields = kDeviceClaimFields, .json_fields = kDeviceClaimJson, .slots = kDeviceClaimSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceClaimNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDeviceRequestJson = {{
+    {&kDeviceRequestFields[0], kDeviceRequestFields[0].offset, ""},
+    {&kDeviceRequestFields[1], kDeviceRequestFields[1].offset, ""},
+    {&kDeviceRequestFields[2], kDeviceRequestFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceRequestSlots = {0, 1, 2, 255};
+constexpr std::array<std::uint8_t, 4> kDeviceRequestNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequest", .doc = "", .is_kind = false, .size = sizeof(DeviceRequest), .alignment = alignof(DeviceRequest), .fields = kDeviceRequestFields, .json_fields = kDeviceRequestJson, .slots = kDeviceRequestSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceRequestNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kExactDeviceRequestJson = {{
+    {&kExactDeviceRequestFields[0], kExactDeviceRequestFields[0].offset, ""},
+    {&kExactDeviceRequestFields[1], kExactDeviceRequestFields[1].offset, ""},
+    {&kExactDeviceRequestFields[2], kExactDeviceRequestFields[2].offset, ""},
+    {&kExactDeviceRequestFields[3], kExactDeviceRequestFields[3].offset, ""},
+    {&kExactDeviceRequestFields[4], kExactDeviceRequestFields[4].offset, ""},
+    {&kExactDeviceRequestFields[5], kExactDeviceRequestFields[5].offset, ""},
+    {&kExactDeviceRequestFields[6], kExactDeviceRequestFields[6].offset, ""},
+    {&kExactDeviceRequestFields[7], kExactDeviceRequestFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kExactDeviceRequestSlots = {7, 4, 1, 3, 5, 0, 6, 2};
+constexpr std::array<std::uint8_t, 9> kExactDeviceRequestNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kExactDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ExactDeviceRequest", .doc = "", .is_kind = false, .size = sizeof(ExactDeviceRequest), .alignment = alignof(ExactDeviceRequest), .fields = kExactDeviceRequestFields, .json_fields = kExactDeviceRequestJson, .slots = kExactDeviceRequestSlots.data(), .hash_multiplier = 1354228063880797641U, .hash_shift = 61, .by_number = kExactDeviceRequestNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 8> kDeviceSubRequestJson = {{
+    {&kDeviceSubRequestFields[0], kDeviceSubRequestFields[0].offset, ""},
+    {&kDeviceSubRequestFields[1], kDeviceSubRequestFields[1].offset, ""},
+    {&kDeviceSubRequestFields[2], kDeviceSubRequestFields[2].offset, ""},
+    {&kDeviceSubRequestFields[3], kDeviceSubRequestFields[3].offset, ""},
+    {&kDeviceSubRequestFields[4], kDeviceSubRequestFields[4].offset, ""},
+    {&kDeviceSubRequestFields[5], kDeviceSubRequestFields[5].offset, ""},
+    {&kDeviceSubRequestFields[6], kDeviceSubRequestFields[6].offset, ""},
+    {&kDeviceSubRequestFields[7], kDeviceSubRequestFields[7].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kDeviceSubRequestSlots = {6, 7, 2, 4, 0, 1, 3, 5};
+constexpr std::array<std::uint8_t, 9> kDeviceSubRequestNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
+}  // namespace
+constexpr schema::TypeDesc kDeviceSubRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSubRequest", .doc = "", .is_kind = false, .size = sizeof(DeviceSubRequest), .alignment = alignof(DeviceSubRequest), .fields = kDeviceSubRequestFields, .json_fields = kDeviceSubRequestJson, .slots = kDeviceSubRequestSlots.data(), .hash_multiplier = 13719409000953689315U, .hash_shift = 61, .by_number = kDeviceSubRequestNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kCapacityRequirementsJson = {{
+    {&kCapacityRequirementsFields[0], kCapacityRequirementsFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kCapacityRequirementsSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kCapacityRequirementsNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kCapacityRequirementsDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequirements", .doc = "", .is_kind = false, .size = sizeof(CapacityRequirements), .alignment = alignof(CapacityRequirements), .fields = kCapacityRequirementsFields, .json_fields = kCapacityRequirementsJson, .slots = kCapacityRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCapacityRequirementsNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kDeviceSelectorJson = {{
+    {&kDeviceSelectorFields[0], kDeviceSelectorFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceSelectorSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kDeviceSelectorNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSelector", .doc = "", .is_kind = false, .size = sizeof(DeviceSelector), .alignment = alignof(DeviceSelector), .fields = kDeviceSelectorFields, .json_fields = kDeviceSelectorJson, .slots = kDeviceSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceSelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kCELDeviceSelectorJson = {{
+    {&kCELDeviceSelectorFields[0], kCELDeviceSelectorFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kCELDeviceSelectorSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kCELDeviceSelectorNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kCELDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CELDeviceSelector", .doc = "", .is_kind = false, .size = sizeof(CELDeviceSelector), .alignment = alignof(CELDeviceSelector), .fields = kCELDeviceSelectorFields, .json_fields = kCELDeviceSelectorJson, .slots = kCELDeviceSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCELDeviceSelectorNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kDeviceDerivedAttributeJson = {{
+    {&kDeviceDerivedAttributeFields[0], kDeviceDerivedAttributeFields[0].offset, ""},
+    {&kDeviceDerivedAttributeFields[1], kDeviceDerivedAttributeFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceDerivedAttributeSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kDeviceDerivedAttributeNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kDeviceDerivedAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceDerivedAttribute", .doc = "", .is_kind = false, .size = sizeof(DeviceDerivedAttribute), .alignment = alignof(DeviceDerivedAttribute), .fields = kDeviceDerivedAttributeFields, .json_fields = kDeviceDerivedAttributeJson, .slots = kDeviceDerivedAttributeSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kDeviceDerivedAttributeNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDeviceConstraintJson = {{
+    {&kDeviceConstraintFields[0], kDeviceConstraintFields[0].offset, ""},
+    {&kDeviceConstraintFields[1], kDeviceConstraintFields[1].offset, ""},
+    {&kDeviceConstraintFields[2], kDeviceConstraintFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceConstraintSlots = {1, 255, 2, 0};
+constexpr std::array<std::uint8_t, 4> kDeviceConstraintNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kDeviceConstraintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConstraint", .doc = "", .is_kind = false, .size = sizeof(DeviceConstraint), .alignment = alignof(DeviceConstraint), .fields = kDeviceConstraintFields, .json_fields = kDeviceConstraintJson, .slots = kDeviceConstraintSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kDeviceConstraintNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kDeviceClaimConfigurationJson = {{
+    {&kDeviceClaimConfigurationFields[0], kDeviceClaimConfigurationFields[0].offset, ""},
+    {&kDeviceConfigurationFields[0], kDeviceClaimConfigurationFields[1].offset + kDeviceConfigurationFields[0].offset, "DeviceConfiguration"},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceClaimConfigurationSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kDeviceClaimConfigurationNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kDeviceClaimConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaimConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceClaimConfiguration), .alignment = alignof(DeviceClaimConfiguration), .fields = kDeviceClaimConfigurationFields, .json_fields = kDeviceClaimConfigurationJson, .slots = kDeviceClaimConfigurationSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceClaimConfigurationNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kDeviceConfigurationJson = {{
+    {&kDeviceConfigurationFields[0], kDeviceConfigurationFields[0].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceConfigurationSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kDeviceConfigurationNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceConfiguration), .alignment = alignof(DeviceConfiguration), .fields = kDeviceConfigurationFields, .json_fields = kDeviceConfigurationJson, .slots = kDeviceConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceConfigurationNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kOpaqueDeviceConfigurationJson = {{
+    {&kOpaqueDeviceConfigurationFields[0], kOpaqueDeviceConfigurationFields[0].offset, ""},
+    {&kOpaqueDeviceConfigurationFields[1], kOpaqueDeviceConfigurationFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kOpaqueDeviceConfigurationSlots = {1, 0};
+constexpr std::array<std::uint8_t, 3> kOpaqueDeviceConfigurationNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kOpaqueDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "OpaqueDeviceConfiguration", .doc = "", .is_kind = false, .size = sizeof(OpaqueDeviceConfiguration), .alignment = alignof(OpaqueDeviceConfiguration), .fields = kOpaqueDeviceConfigurationFields, .json_fields = kOpaqueDeviceConfigurationJson, .slots = kOpaqueDeviceConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kOpaqueDeviceConfigurationNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 5> kDeviceTolerationJson = {{
+    {&kDeviceTolerationFields[0], kDeviceTolerationFields[0].offset, ""},
+    {&kDeviceTolerationFields[1], kDeviceTolerationFields[1].offset, ""},
+    {&kDeviceTolerationFields[2], kDeviceTolerationFields[2].offset, ""},
+    {&kDeviceTolerationFields[3], kDeviceTolerationFields[3].offset, ""},
+    {&kDeviceTolerationFields[4], kDeviceTolerationFields[4].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kDeviceTolerationSlots = {3, 255, 1, 255, 2, 0, 255, 4};
+constexpr std::array<std::uint8_t, 6> kDeviceTolerationNumbers = {255, 0, 1, 2, 3, 4};
+}  // namespace
+constexpr schema::TypeDesc kDeviceTolerationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceToleration", .doc = "", .is_kind = false, .size = sizeof(DeviceToleration), .alignment = alignof(DeviceToleration), .fields = kDeviceTolerationFields, .json_fields = kDeviceTolerationJson, .slots = kDeviceTolerationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kDeviceTolerationNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kResourceClaimStatusJson = {{
+    {&kResourceClaimStatusFields[0], kResourceClaimStatusFields[0].offset, ""},
+    {&kResourceClaimStatusFields[1], kResourceClaimStatusFields[1].offset, ""},
+    {&kResourceClaimStatusFields[2], kResourceClaimStatusFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceClaimStatusSlots = {2, 1, 0, 255};
+constexpr std::array<std::uint8_t, 5> kResourceClaimStatusNumbers = {255, 0, 1, 255, 2};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimStatus), .alignment = alignof(ResourceClaimStatus), .fields = kResourceClaimStatusFields, .json_fields = kResourceClaimStatusJson, .slots = kResourceClaimStatusSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kResourceClaimStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kResourceClaimConsumerReferenceJson = {{
+    {&kResourceClaimConsumerReferenceFields[0], kResourceClaimConsumerReferenceFields[0].offset, ""},
+    {&kResourceClaimConsumerReferenceFields[1], kResourceClaimConsumerReferenceFields[1].offset, ""},
+    {&kResourceClaimConsumerReferenceFields[2], kResourceClaimConsumerReferenceFields[2].offset, ""},
+    {&kResourceClaimConsumerReferenceFields[3], kResourceClaimConsumerReferenceFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceClaimConsumerReferenceSlots = {2, 3, 0, 1};
+constexpr std::array<std::uint8_t, 6> kResourceClaimConsumerReferenceNumbers = {255, 0, 255, 1, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimConsumerReferenceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimConsumerReference", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimConsumerReference), .alignment = alignof(ResourceClaimConsumerReference), .fields = kResourceClaimConsumerReferenceFields, .json_fields = kResourceClaimConsumerReferenceJson, .slots = kResourceClaimConsumerReferenceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceClaimConsumerReferenceNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kAllocationResultJson = {{
+    {&kAllocationResultFields[0], kAllocationResultFields[0].offset, ""},
+    {&kAllocationResultFields[1], kAllocationResultFields[1].offset, ""},
+    {&kAllocationResultFields[2], kAllocationResultFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kAllocationResultSlots = {0, 2, 1, 255};
+constexpr std::array<std::uint8_t, 6> kAllocationResultNumbers = {255, 0, 255, 1, 255, 2};
+}  // namespace
+constexpr schema::TypeDesc kAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocationResult", .doc = "", .is_kind = false, .size = sizeof(AllocationResult), .alignment = alignof(AllocationResult), .fields = kAllocationResultFields, .json_fields = kAllocationResultJson, .slots = kAllocationResultSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kAllocationResultNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kDeviceAllocationResultJson = {{
+    {&kDeviceAllocationResultFields[0], kDeviceAllocationResultFields[0].offset, ""},
+    {&kDeviceAllocationResultFields[1], kDeviceAllocationResultFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceAllocationResultSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kDeviceAllocationResultNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kDeviceAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationResult", .doc = "", .is_kind = false, .size = sizeof(DeviceAllocationResult), .alignment = alignof(DeviceAllocationResult), .fields = kDeviceAllocationResultFields, .json_fields = kDeviceAllocationResultJson, .slots = kDeviceAllocationResultSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceAllocationResultNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 11> kDeviceRequestAllocationResultJson = {{
+    {&kDeviceRequestAllocationResultFields[0], kDeviceRequestAllocationResultFields[0].offset, ""},
+    {&kDeviceRequestAllocationResultFields[1], kDeviceRequestAllocationResultFields[1].offset, ""},
+    {&kDeviceRequestAllocationResultFields[2], kDeviceRequestAllocationResultFields[2].offset, ""},
+    {&kDeviceRequestAllocationResultFields[3], kDeviceRequestAllocationResultFields[3].offset, ""},
+    {&kDeviceRequestAllocationResultFields[4], kDeviceRequestAllocationResultFields[4].offset, ""},
+    {&kDeviceRequestAllocationResultFields[5], kDeviceRequestAllocationResultFields[5].offset, ""},
+    {&kDeviceRequestAllocationResultFields[6], kDeviceRequestAllocationResultFields[6].offset, ""},
+    {&kDeviceRequestAllocationResultFields[7], kDeviceRequestAllocationResultFields[7].offset, ""},
+    {&kDeviceRequestAllocationResultFields[8], kDeviceRequestAllocationResultFields[8].offset, ""},
+    {&kDeviceRequestAllocationResultFields[9], kDeviceRequestAllocationResultFields[9].offset, ""},
+    {&kDeviceRequestAllocationResultFields[10], kDeviceRequestAllocationResultFields[10].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 16> kDeviceRequestAllocationResultSlots = {6, 3, 7, 255, 1, 255, 4, 2, 9, 255, 8, 5, 255, 0, 255, 10};
+constexpr std::array<std::uint8_t, 12> kDeviceRequestAllocationResultNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+}  // namespace
+constexpr schema::TypeDesc kDeviceRequestAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequestAllocationResult", .doc = "", .is_kind = false, .size = sizeof(DeviceRequestAllocationResult), .alignment = alignof(DeviceRequestAllocationResult), .fields = kDeviceRequestAllocationResultFields, .json_fields = kDeviceRequestAllocationResultJson, .slots = kDeviceRequestAllocationResultSlots.data(), .hash_multiplier = 5494912443059877119U, .hash_shift = 60, .by_number = kDeviceRequestAllocationResultNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDeviceAllocationConfigurationJson = {{
+    {&kDeviceAllocationConfigurationFields[0], kDeviceAllocationConfigurationFields[0].offset, ""},
+    {&kDeviceAllocationConfigurationFields[1], kDeviceAllocationConfigurationFields[1].offset, ""},
+    {&kDeviceConfigurationFields[0], kDeviceAllocationConfigurationFields[2].offset + kDeviceConfigurationFields[0].offset, "DeviceConfiguration"},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceAllocationConfigurationSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 4> kDeviceAllocationConfigurationNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kDeviceAllocationConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceAllocationConfiguration), .alignment = alignof(DeviceAllocationConfiguration), .fields = kDeviceAllocationConfigurationFields, .json_fields = kDeviceAllocationConfigurationJson, .slots = kDeviceAllocationConfigurationSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceAllocationConfigurationNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kResourceClaimListJson = {{
+    {&kResourceClaimListFields[0], kResourceClaimListFields[0].offset, "TypeMeta"},
+    {&kResourceClaimListFields[1], kResourceClaimListFields[1].offset, "TypeMeta"},
+    {&kResourceClaimListFields[2], kResourceClaimListFields[2].offset, ""},
+    {&kResourceClaimListFields[3], kResourceClaimListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceClaimListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kResourceClaimListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimList", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimList), .alignment = alignof(ResourceClaimList), .fields = kResourceClaimListFields, .json_fields = kResourceClaimListJson, .slots = kResourceClaimListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceClaimListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kDeviceClassJson = {{
+    {&kDeviceClassFields[0], kDeviceClassFields[0].offset, "TypeMeta"},
+    {&kDeviceClassFields[1], kDeviceClassFields[1].offset, "TypeMeta"},
+    {&kDeviceClassFields[2], kDeviceClassFields[2].offset, ""},
+    {&kDeviceClassFields[3], kDeviceClassFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceClassSlots = {0, 2, 3, 1};
+constexpr std::array<std::uint8_t, 3> kDeviceClassNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kDeviceClassDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClass", .doc = "", .is_kind = true, .size = sizeof(DeviceClass), .alignment = alignof(DeviceClass), .fields = kDeviceClassFields, .json_fields = kDeviceClassJson, .slots = kDeviceClassSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kDeviceClassNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kDeviceClassSpecJson = {{
+    {&kDeviceClassSpecFields[0], kDeviceClassSpecFields[0].offset, ""},
+    {&kDeviceClassSpecFields[1], kDeviceClassSpecFields[1].offset, ""},
+    {&kDeviceClassSpecFields[2], kDeviceClassSpecFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceClassSpecSlots = {2, 255, 1, 0};
+constexpr std::array<std::uint8_t, 5> kDeviceClassSpecNumbers = {255, 0, 1, 255, 2};
+}  // namespace
+constexpr schema::TypeDesc kDeviceClassSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassSpec", .doc = "", .is_kind = false, .size = sizeof(DeviceClassSpec), .alignment = alignof(DeviceClassSpec), .fields = kDeviceClassSpecFields, .json_fields = kDeviceClassSpecJson, .slots = kDeviceClassSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceClassSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 1> kDeviceClassConfigurationJson = {{
+    {&kDeviceConfigurationFields[0], kDeviceClassConfigurationFields[0].offset + kDeviceConfigurationFields[0].offset, "DeviceConfiguration"},
+}};
+constexpr std::array<std::uint8_t, 2> kDeviceClassConfigurationSlots = {255, 0};
+constexpr std::array<std::uint8_t, 2> kDeviceClassConfigurationNumbers = {255, 0};
+}  // namespace
+constexpr schema::TypeDesc kDeviceClassConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceClassConfiguration), .alignment = alignof(DeviceClassConfiguration), .fields = kDeviceClassConfigurationFields, .json_fields = kDeviceClassConfigurationJson, .slots = kDeviceClassConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceClassConfigurationNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kDeviceClassListJson = {{
+    {&kDeviceClassListFields[0], kDeviceClassListFields[0].offset, "TypeMeta"},
+    {&kDeviceClassListFields[1], kDeviceClassListFields[1].offset, "TypeMeta"},
+    {&kDeviceClassListFields[2], kDeviceClassListFields[2].offset, ""},
+    {&kDeviceClassListFields[3], kDeviceClassListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kDeviceClassListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kDeviceClassListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kDeviceClassListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassList", .doc = "", .is_kind = true, .size = sizeof(DeviceClassList), .alignment = alignof(DeviceClassList), .fields = kDeviceClassListFields, .json_fields = kDeviceClassListJson, .slots = kDeviceClassListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kDeviceClassListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kResourceClaimTemplateJson = {{
+    {&kResourceClaimTemplateFields[0], kResourceClaimTemplateFields[0].offset, "TypeMeta"},
+    {&kResourceClaimTemplateFields[1], kResourceClaimTemplateFields[1].offset, "TypeMeta"},
+    {&kResourceClaimTemplateFields[2], kResourceClaimTemplateFields[2].offset, ""},
+    {&kResourceClaimTemplateFields[3], kResourceClaimTemplateFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceClaimTemplateSlots = {0, 2, 3, 1};
+constexpr std::array<std::uint8_t, 3> kResourceClaimTemplateNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimTemplateDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplate", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimTemplate), .alignment = alignof(ResourceClaimTemplate), .fields = kResourceClaimTemplateFields, .json_fields = kResourceClaimTemplateJson, .slots = kResourceClaimTemplateSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceClaimTemplateNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 2> kResourceClaimTemplateSpecJson = {{
+    {&kResourceClaimTemplateSpecFields[0], kResourceClaimTemplateSpecFields[0].offset, ""},
+    {&kResourceClaimTemplateSpecFields[1], kResourceClaimTemplateSpecFields[1].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 2> kResourceClaimTemplateSpecSlots = {0, 1};
+constexpr std::array<std::uint8_t, 3> kResourceClaimTemplateSpecNumbers = {255, 0, 1};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimTemplateSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimTemplateSpec), .alignment = alignof(ResourceClaimTemplateSpec), .fields = kResourceClaimTemplateSpecFields, .json_fields = kResourceClaimTemplateSpecJson, .slots = kResourceClaimTemplateSpecSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kResourceClaimTemplateSpecNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 4> kResourceClaimTemplateListJson = {{
+    {&kResourceClaimTemplateListFields[0], kResourceClaimTemplateListFields[0].offset, "TypeMeta"},
+    {&kResourceClaimTemplateListFields[1], kResourceClaimTemplateListFields[1].offset, "TypeMeta"},
+    {&kResourceClaimTemplateListFields[2], kResourceClaimTemplateListFields[2].offset, ""},
+    {&kResourceClaimTemplateListFields[3], kResourceClaimTemplateListFields[3].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kResourceClaimTemplateListSlots = {1, 3, 0, 2};
+constexpr std::array<std::uint8_t, 3> kResourceClaimTemplateListNumbers = {255, 2, 3};
+}  // namespace
+constexpr schema::TypeDesc kResourceClaimTemplateListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateList", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimTemplateList), .alignment = alignof(ResourceClaimTemplateList), .fields = kResourceClaimTemplateListFields, .json_fields = kResourceClaimTemplateListJson, .slots = kResourceClaimTemplateListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceClaimTemplateListNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 7> kAllocatedDeviceStatusJson = {{
+    {&kAllocatedDeviceStatusFields[0], kAllocatedDeviceStatusFields[0].offset, ""},
+    {&kAllocatedDeviceStatusFields[1], kAllocatedDeviceStatusFields[1].offset, ""},
+    {&kAllocatedDeviceStatusFields[2], kAllocatedDeviceStatusFields[2].offset, ""},
+    {&kAllocatedDeviceStatusFields[3], kAllocatedDeviceStatusFields[3].offset, ""},
+    {&kAllocatedDeviceStatusFields[4], kAllocatedDeviceStatusFields[4].offset, ""},
+    {&kAllocatedDeviceStatusFields[5], kAllocatedDeviceStatusFields[5].offset, ""},
+    {&kAllocatedDeviceStatusFields[6], kAllocatedDeviceStatusFields[6].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 8> kAllocatedDeviceStatusSlots = {6, 0, 4, 1, 5, 255, 2, 3};
+constexpr std::array<std::uint8_t, 8> kAllocatedDeviceStatusNumbers = {255, 0, 1, 2, 4, 5, 6, 3};
+}  // namespace
+constexpr schema::TypeDesc kAllocatedDeviceStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocatedDeviceStatus", .doc = "", .is_kind = false, .size = sizeof(AllocatedDeviceStatus), .alignment = alignof(AllocatedDeviceStatus), .fields = kAllocatedDeviceStatusFields, .json_fields = kAllocatedDeviceStatusJson, .slots = kAllocatedDeviceStatusSlots.data(), .hash_multiplier = 14340446829165418905U, .hash_shift = 61, .by_number = kAllocatedDeviceStatusNumbers};
+
+namespace {
+constexpr std::array<schema::JsonField, 3> kNetworkDeviceDataJson = {{
+    {&kNetworkDeviceDataFields[0], kNetworkDeviceDataFields[0].offset, ""},
+    {&kNetworkDeviceDataFields[1], kNetworkDeviceDataFields[1].offset, ""},
+    {&kNetworkDeviceDataFields[2], kNetworkDeviceDataFields[2].offset, ""},
+}};
+constexpr std::array<std::uint8_t, 4> kNetworkDeviceDataSlots = {255, 2, 1, 0};
+constexpr std::array<std::uint8_t, 4> kNetworkDeviceDataNumbers = {255, 0, 1, 2};
+}  // namespace
+constexpr schema::TypeDesc kNetworkDeviceDataDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NetworkDeviceData", .doc = "", .is_kind = false, .size = sizeof(NetworkDeviceData), .alignment = alignof(NetworkDeviceData), .fields = kNetworkDeviceDataFields, .json_fields = kNetworkDeviceDataJson, .slots = kNetworkDeviceDataSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kNetworkDeviceDataNumbers};
 
 }  // namespace allot::api::resource
