@@ -41,8 +41,8 @@ class Driver {
       std::string_view node) const = 0;
   /// Makes the devices that `claim` got from this driver on `node` usable.
   /// Errors: kNotFound when the node has no such device.
-  virtual base::Result<std::vector<PreparedDevice>> Prepare(std::string_view node,
-                                                            const api::resource::ResourceClaim& claim) = 0;
+  virtual base::Result<std::vector<PreparedDevice>> Prepare(
+      std::string_view node, const api::resource::ResourceClaim& claim) = 0;
   virtual base::Result<void> Unprepare(std::string_view node, std::string_view claim_uid) = 0;
 };
 

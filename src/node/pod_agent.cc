@@ -21,14 +21,16 @@ std::string ClaimKey(std::string_view ns, std::string_view name) {
   return key;
 }
 
-/// The name of the claim behind an entry of the pod's spec; empty while it is not known, "-" for none needed.
+/// The name of the claim behind an entry of the pod's spec; empty while it is not known, "-" for
+/// none needed.
 std::string_view ClaimName(const api::core::Pod& pod, const api::core::PodResourceClaim& entry) {
   if (entry.resource_claim_name != nullptr) {
     return *entry.resource_claim_name;
   }
   for (const auto& status : pod.status.resource_claim_statuses) {
     if (status.name == entry.name) {
-      return status.resource_claim_name != nullptr ? *status.resource_claim_name : std::string_view("-");
+      return status.resource_claim_name != nullptr ? *status.resource_claim_name
+                                                   : std::string_view("-");
     }
   }
   return {};
@@ -36,11 +38,14 @@ std::string_view ClaimName(const api::core::Pod& pod, const api::core::PodResour
 
 bool IsReadyFor(const api::resource::ResourceClaim& claim, std::string_view pod_uid) {
   return claim.status.allocation != nullptr &&
-         std::any_of(claim.status.reserved_for.begin(), claim.status.reserved_for.end(),
+         std::any_of(claim.status.reserved_for.begin(),
+                     claim.status.reserved_for.end(),
                      [pod_uid](const auto& consumer) { return consumer.uid == pod_uid; });
 }
 
-bool HasEnded(const api::core::Pod& pod) { return pod.status.phase == "Succeeded" || pod.status.phase == "Failed"; }
+bool HasEnded(const api::core::Pod& pod) {
+  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+}
 
 }  // namespace
 
@@ -140,7 +145,9 @@ void PodAgent::Sync(const std::string& uid) {
     return;
   }
   if (const auto next = entry.sim->NextChange(); next) {
-    Arm(entry, uid, std::max<std::chrono::nanoseconds>(*next - loop_.clock().Now(), milliseconds(1)));
+    Arm(entry,
+        uid,
+        std::max<std::chrono::nanoseconds>(*next - loop_.clock().Now(), milliseconds(1)));
   }
 }
 
@@ -157,7 +164,8 @@ bool PodAgent::PrepareClaims(Entry& entry, const std::string& uid) {
       return false;  // its claim is not made yet; the pod's status will tell
     }
     const client::ObjectRef object = claims_.Find(pod.metadata.namespace_, name);
-    const auto claim = object ? schema::DecodeAs<Claim>(object) : base::Result<schema::View<Claim>>();
+    const auto claim =
+        object ? schema::DecodeAs<Claim>(object) : base::Result<schema::View<Claim>>();
     if (!object || !claim || !IsReadyFor(**claim, uid)) {
       std::string key = ClaimKey(pod.metadata.namespace_, name);
       waiting_[key].insert(uid);
@@ -166,16 +174,19 @@ bool PodAgent::PrepareClaims(Entry& entry, const std::string& uid) {
       continue;
     }
     std::string claim_uid((*claim)->metadata.uid);
-    if (std::find(entry.prepared.begin(), entry.prepared.end(), claim_uid) != entry.prepared.end()) {
+    if (std::find(entry.prepared.begin(), entry.prepared.end(), claim_uid) !=
+        entry.prepared.end()) {
       continue;
     }
     if (const auto devices = preparer_.Prepare(entry.node, *claim); !devices) {
       ++stats_.prepare_failures;
-      log_.Warning("cannot prepare a claim",
-                   {{"pod", pod.metadata.name}, {"claim", name}, telemetry::Field(devices.error())});
+      log_.Warning(
+          "cannot prepare a claim",
+          {{"pod", pod.metadata.name}, {"claim", name}, telemetry::Field(devices.error())});
       Retry(entry, uid);
       return false;
     }
+    ++users_[claim_uid];
     entry.prepared.push_back(std::move(claim_uid));
   }
   return ready;
@@ -196,16 +207,14 @@ void PodAgent::StopWaiting(Entry& entry, const std::string& uid) {
 
 void PodAgent::UnprepareClaims(Entry& entry) {
   for (const std::string& claim_uid : entry.prepared) {
-    const bool shared = std::any_of(entries_.begin(), entries_.end(), [&](const auto& other) {
-      return &other.second != &entry && other.second.node == entry.node &&
-             std::find(other.second.prepared.begin(), other.second.prepared.end(), claim_uid) !=
-                 other.second.prepared.end();
-    });
-    if (shared) {
+    const auto users = users_.find(claim_uid);
+    if (users != users_.end() && --users->second > 0) {
       continue;  // another pod of the node still uses it
     }
+    users_.erase(claim_uid);
     if (const auto done = preparer_.Unprepare(entry.node, claim_uid); !done) {
-      log_.Warning("cannot unprepare a claim", {{"claim", claim_uid}, telemetry::Field(done.error())});
+      log_.Warning("cannot unprepare a claim",
+                   {{"claim", claim_uid}, telemetry::Field(done.error())});
     }
   }
   entry.prepared.clear();
@@ -223,7 +232,8 @@ void PodAgent::WriteStatus(Entry& entry) {
       return;
     }
     if (written.error().reason() != base::Reason::kConflict) {
-      log_.Warning("cannot write a pod's status", {{"pod", draft->metadata.name}, telemetry::Field(written.error())});
+      log_.Warning("cannot write a pod's status",
+                   {{"pod", draft->metadata.name}, telemetry::Field(written.error())});
       return;
     }
     auto fresh = client::Get<Pod>(client_, draft->metadata.namespace_, draft->metadata.name);
@@ -240,11 +250,14 @@ void PodAgent::Finish(Entry& entry) {
   client::WriteOptions options{.ack = client::Ack::kSequenced};
   options.grace_period_seconds = 0;
   options.preconditions.uid = pod.metadata.uid;
-  const auto deleted = client::Delete<Pod>(client_, pod.metadata.namespace_, pod.metadata.name, options);
+  const auto deleted =
+      client::Delete<Pod>(client_, pod.metadata.namespace_, pod.metadata.name, options);
   if (deleted) {
     ++stats_.deleted;
-  } else if (deleted.error().reason() != base::Reason::kNotFound && deleted.error().reason() != base::Reason::kConflict) {
-    log_.Warning("cannot delete a stopped pod", {{"pod", pod.metadata.name}, telemetry::Field(deleted.error())});
+  } else if (deleted.error().reason() != base::Reason::kNotFound &&
+             deleted.error().reason() != base::Reason::kConflict) {
+    log_.Warning("cannot delete a stopped pod",
+                 {{"pod", pod.metadata.name}, telemetry::Field(deleted.error())});
   }
 }
 
@@ -281,7 +294,8 @@ void PodAgent::Retry(Entry& entry, const std::string& uid) {
 
 std::string PodAgent::NextPodAddress() {
   const std::uint32_t n = next_address_++ % (64U * 65536U);
-  return "10." + std::to_string(64 + n / 65536) + "." + std::to_string(n / 256 % 256) + "." + std::to_string(n % 256);
+  return "10." + std::to_string(64 + n / 65536) + "." + std::to_string(n / 256 % 256) + "." +
+         std::to_string(n % 256);
 }
 
 }  // namespace allot::node

@@ -1,7 +1,9 @@
-// PodAgent: runs the pods that are bound to simulated nodes: prepares claims, moves the status, cleans up.
+// PodAgent: runs the pods that are bound to simulated nodes: prepares claims, moves the status,
+// cleans up.
 //
-// Work is driven by events and timers only: a pod waiting for its claims is looked at again when one of them
-// changes, never by polling.  Thread safety: the loop's thread.  See: reference of the kubelet's claim lifecycle.
+// Work is driven by events and timers only: a pod waiting for its claims is looked at again when
+// one of them changes, never by polling.  Thread safety: the loop's thread.  See: reference of the
+// kubelet's claim lifecycle.
 #pragma once
 
 #include <functional>
@@ -34,7 +36,11 @@ class PodAgent {
   };
 
   /// REQUIRES: client, loop and preparer outlive the agent.
-  PodAgent(client::Client& client, client::Loop& loop, Preparer& preparer, AddressOf address_of, telemetry::Logger log);
+  PodAgent(client::Client& client,
+           client::Loop& loop,
+           Preparer& preparer,
+           AddressOf address_of,
+           telemetry::Logger log);
 
   void Start();
   void Stop();
@@ -46,7 +52,7 @@ class PodAgent {
   struct Entry {
     client::Typed<Pod> pod;  // the newest version seen or written
     std::string node;
-    std::vector<std::string> prepared;  // claim uids
+    std::vector<std::string> prepared;   // claim uids
     std::vector<std::string> waits_for;  // "namespace/name" of claims
     std::unique_ptr<PodSim> sim;
     client::Loop::TimerId timer{};
@@ -76,7 +82,9 @@ class PodAgent {
   client::Informer pods_;
   client::Informer claims_;
   std::unordered_map<std::string, Entry> entries_;  // by pod uid
-  std::unordered_map<std::string, std::unordered_set<std::string>> waiting_;  // claim key to pod uids
+  std::unordered_map<std::string, std::unordered_set<std::string>>
+      waiting_;                                 // claim key to pod uids
+  std::unordered_map<std::string, int> users_;  // by claim uid: pods that have it prepared
   std::uint32_t next_address_ = 1;
   Stats stats_;
 };

@@ -15,28 +15,36 @@ constexpr seconds kFirstBackoff{10};
 constexpr seconds kMostBackoff{300};
 
 quantity::Time ToTime(base::WallTime at) {
-  return {.seconds = std::chrono::duration_cast<seconds>(at.time_since_epoch()).count(), .nanos = 0, .set = true};
+  return {.seconds = std::chrono::duration_cast<seconds>(at.time_since_epoch()).count(),
+          .nanos = 0,
+          .set = true};
 }
 
 base::WallTime FromTime(const quantity::Time& time) {
   return base::WallTime(seconds(time.seconds) + std::chrono::nanoseconds(time.nanos));
 }
 
-const ContainerStatus* FindStatus(const schema::List<ContainerStatus>& list, std::string_view name) {
-  const auto* const at =
-      std::find_if(list.begin(), list.end(), [name](const ContainerStatus& s) { return s.name == name; });
+const ContainerStatus* FindStatus(const schema::List<ContainerStatus>& list,
+                                  std::string_view name) {
+  const auto* const at = std::find_if(
+      list.begin(), list.end(), [name](const ContainerStatus& s) { return s.name == name; });
   return at == list.end() ? nullptr : at;
 }
 
 }  // namespace
 
 PodSim::PodSim(const Pod& pod, Place place, base::WallTime now)
-    : uid_(pod.metadata.uid), restart_policy_(pod.spec.restart_policy), place_(std::move(place)), started_(now) {
+    : uid_(pod.metadata.uid),
+      restart_policy_(pod.spec.restart_policy),
+      place_(std::move(place)),
+      started_(now) {
   for (const auto& container : pod.spec.init_containers) {
-    const bool sidecar = container.restart_policy != nullptr && *container.restart_policy == "Always";
+    const bool sidecar =
+        container.restart_policy != nullptr && *container.restart_policy == "Always";
     Run run = RunOfContainer(pod, container);
     if (!sidecar && !run.duration) {
-      run.duration = std::chrono::milliseconds(0);  // an unknown program that initialises: it ends at once
+      run.duration =
+          std::chrono::milliseconds(0);  // an unknown program that initialises: it ends at once
     }
     containers_.push_back({.name = std::string(container.name),
                            .image = std::string(container.image),
@@ -61,8 +69,8 @@ void PodSim::Restore(const Pod& pod) {
     place_.pod_ip = pod.status.pod_ip;
   }
   for (Container& container : containers_) {
-    const auto& list =
-        container.role == Role::kMain ? pod.status.container_statuses : pod.status.init_container_statuses;
+    const auto& list = container.role == Role::kMain ? pod.status.container_statuses
+                                                     : pod.status.init_container_statuses;
     const ContainerStatus* const status = FindStatus(list, container.name);
     if (status == nullptr) {
       continue;
@@ -90,7 +98,8 @@ void PodSim::Start(Container& container, base::WallTime at) {
   container.backing_off = false;
   container.started = at;
   container.change = at + container.run.duration.value_or(std::chrono::milliseconds(0));
-  container.id = "allot-sim://" + uid_ + "-" + container.name + "-" + std::to_string(container.restarts);
+  container.id =
+      "allot-sim://" + uid_ + "-" + container.name + "-" + std::to_string(container.restarts);
 }
 
 bool PodSim::Restarts(const Container& container) const {
@@ -100,7 +109,8 @@ bool PodSim::Restarts(const Container& container) const {
   if (container.role == Role::kInit) {
     return container.run.exit_code != 0 && restart_policy_ != "Never";
   }
-  return restart_policy_ == "Always" || (restart_policy_ == "OnFailure" && container.run.exit_code != 0);
+  return restart_policy_ == "Always" ||
+         (restart_policy_ == "OnFailure" && container.run.exit_code != 0);
 }
 
 void PodSim::End(Container& container) {
@@ -115,8 +125,10 @@ void PodSim::End(Container& container) {
 
 bool PodSim::InitDone() const {
   return std::all_of(containers_.begin(), containers_.end(), [](const Container& container) {
-    return container.role == Role::kMain || (container.role == Role::kSidecar && container.state == State::kRunning) ||
-           (container.role == Role::kInit && container.state == State::kEnded && container.run.exit_code == 0);
+    return container.role == Role::kMain ||
+           (container.role == Role::kSidecar && container.state == State::kRunning) ||
+           (container.role == Role::kInit && container.state == State::kEnded &&
+            container.run.exit_code == 0);
   });
 }
 
@@ -167,7 +179,8 @@ bool PodSim::Advance(base::WallTime now) {
 std::optional<base::WallTime> PodSim::NextChange() const {
   std::optional<base::WallTime> next;
   for (const Container& container : containers_) {
-    const bool due = (container.state == State::kRunning && container.run.duration) || container.backing_off;
+    const bool due =
+        (container.state == State::kRunning && container.run.duration) || container.backing_off;
     if (due && (!next || container.change < *next)) {
       next = container.change;
     }
@@ -178,8 +191,8 @@ std::optional<base::WallTime> PodSim::NextChange() const {
 std::string_view PodSim::Phase() const {
   bool failed = false;
   for (const Container& container : containers_) {
-    if (container.role == Role::kInit && container.state == State::kEnded && !container.backing_off &&
-        container.run.exit_code != 0) {
+    if (container.role == Role::kInit && container.state == State::kEnded &&
+        !container.backing_off && container.run.exit_code != 0) {
       return "Failed";
     }
     if (container.role != Role::kMain) {
@@ -196,15 +209,17 @@ std::string_view PodSim::Phase() const {
   return failed ? "Failed" : "Succeeded";
 }
 
-void PodSim::FillContainer(schema::Draft<Pod>& draft, const Container& container, ContainerStatus& out) const {
+void PodSim::FillContainer(schema::Draft<Pod>& draft,
+                           const Container& container,
+                           ContainerStatus& out) const {
   out.name = draft.Copy(container.name);
   out.image = draft.Copy(container.image);
   out.image_id = out.image;
   out.container_id = draft.Copy(container.id);
   out.restart_count = container.restarts;
   const bool running = container.state == State::kRunning;
-  out.ready = running || (container.role == Role::kInit && container.state == State::kEnded && !container.backing_off &&
-                          container.run.exit_code == 0);
+  out.ready = running || (container.role == Role::kInit && container.state == State::kEnded &&
+                          !container.backing_off && container.run.exit_code == 0);
   draft.Set(out.started, running);
   const auto fill_end = [&](api::core::ContainerState& state) {
     auto& terminated = draft.Mutable(state.terminated);
@@ -241,9 +256,10 @@ void PodSim::Fill(schema::Draft<Pod>& draft, base::WallTime now) const {
   draft.MutableList(status.pod_ips, 1)[0].ip = status.pod_ip;
   draft.Set(status.start_time, ToTime(started_));
   const auto count = [this](bool main) {
-    return static_cast<std::size_t>(std::count_if(containers_.begin(), containers_.end(), [main](const Container& c) {
-      return (c.role == Role::kMain) == main;
-    }));
+    return static_cast<std::size_t>(
+        std::count_if(containers_.begin(), containers_.end(), [main](const Container& c) {
+          return (c.role == Role::kMain) == main;
+        }));
   };
   status.container_statuses = {};
   status.init_container_statuses = {};
@@ -262,7 +278,9 @@ void PodSim::Fill(schema::Draft<Pod>& draft, base::WallTime now) const {
   const auto set = [&](std::string_view type, bool value, std::string_view reason) {
     auto& list = status.conditions;
     const auto* const found =
-        std::find_if(list.begin(), list.end(), [type](const api::core::PodCondition& c) { return c.type == type; });
+        std::find_if(list.begin(), list.end(), [type](const api::core::PodCondition& c) {
+          return c.type == type;
+        });
     const auto at = static_cast<std::size_t>(found - list.begin());
     const bool is_new = found == list.end();
     auto& condition = draft.MutableList(list, is_new ? 1 : 0)[at];
@@ -276,7 +294,8 @@ void PodSim::Fill(schema::Draft<Pod>& draft, base::WallTime now) const {
     condition.message = {};
     condition.observed_generation = draft->metadata.generation;
   };
-  const std::string_view not_ready = ended ? (phase == "Failed" ? "PodFailed" : "PodCompleted") : "ContainersNotReady";
+  const std::string_view not_ready =
+      ended ? (phase == "Failed" ? "PodFailed" : "PodCompleted") : "ContainersNotReady";
   set("PodReadyToStartContainers", !ended, "");
   set("Initialized", InitDone(), "ContainersNotInitialized");
   set("Ready", all_ready && !ended, not_ready);

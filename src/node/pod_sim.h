@@ -1,8 +1,8 @@
 // PodSim: one simulated pod as a state machine of its containers, and the status it shows.
 //
-// Pure: time comes in as a value.  Init containers run one after the other; sidecars (restartPolicy Always)
-// stay; then all containers run, end, and restart as the pod's restartPolicy says, with the kubelet's back-off
-// (10 s doubling to 300 s).  Thread safety: one thread.
+// Pure: time comes in as a value.  Init containers run one after the other; sidecars (restartPolicy
+// Always) stay; then all containers run, end, and restart as the pod's restartPolicy says, with the
+// kubelet's back-off (10 s doubling to 300 s).  Thread safety: one thread.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,8 @@ class PodSim {
     std::string pod_ip;
   };
 
-  /// Starts the pod at `now`, or takes up what its status says it was doing (after a restart of the agent).
+  /// Starts the pod at `now`, or takes up what its status says it was doing (after a restart of the
+  /// agent).
   PodSim(const api::core::Pod& pod, Place place, base::WallTime now);
 
   /// Lets time pass; returns whether the status has changed.
@@ -46,14 +47,14 @@ class PodSim {
     std::string name;
     std::string image;
     Role role = Role::kMain;
-    Run run;
+    Run run{};
     State state = State::kWaiting;
     bool backing_off = false;
-    base::WallTime started;
-    base::WallTime ended;
-    base::WallTime change;  // kRunning with a duration: its end; backing off: the restart
+    base::WallTime started{};
+    base::WallTime ended{};
+    base::WallTime change{};  // kRunning with a duration: its end; backing off: the restart
     std::int32_t restarts = 0;
-    std::string id;
+    std::string id{};
   };
 
   void Restore(const api::core::Pod& pod);

@@ -20,7 +20,8 @@ schema::Draft<Pod> MakePod(const Spec& spec) {
   schema::Draft<Pod> pod;
   pod->metadata.uid = "u";
   pod->spec.restart_policy = spec.restart_policy;
-  const auto fill = [&pod](schema::List<api::core::Container>& list, const std::vector<std::string_view>& words) {
+  const auto fill = [&pod](schema::List<api::core::Container>& list,
+                           const std::vector<std::string_view>& words) {
     auto* const container = pod.MutableList(list, 1);
     container->name = "c";
     auto* const command = pod.MutableList(container->command, words.size());
@@ -33,7 +34,9 @@ schema::Draft<Pod> MakePod(const Spec& spec) {
   return pod;
 }
 
-PodSim Started(const Spec& spec) { return PodSim(*MakePod(spec), {"10.0.0.1", "10.64.0.1"}, kStart); }
+PodSim Started(const Spec& spec) {
+  return PodSim(*MakePod(spec), {"10.0.0.1", "10.64.0.1"}, kStart);
+}
 
 TEST(PodSimTest, FinitePodRunsThenSucceeds) {
   PodSim sim = Started({.command = {"sleep", "5"}});

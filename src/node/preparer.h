@@ -17,8 +17,8 @@ class Preparer {
  public:
   virtual ~Preparer() = default;
   /// Makes all devices of an allocated claim usable on `node`; returns their CDI device ids.
-  virtual base::Result<std::vector<std::string>> Prepare(std::string_view node,
-                                                         const schema::View<api::resource::ResourceClaim>& claim) = 0;
+  virtual base::Result<std::vector<std::string>> Prepare(
+      std::string_view node, const schema::View<api::resource::ResourceClaim>& claim) = 0;
   virtual base::Result<void> Unprepare(std::string_view node, std::string_view claim_uid) = 0;
 };
 

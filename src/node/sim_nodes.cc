@@ -24,26 +24,36 @@ constexpr milliseconds kBeatStep{250};
 
 quantity::Time ToTime(base::WallTime now) {
   const auto nanos = now.time_since_epoch().count();
-  return {.seconds = nanos / 1'000'000'000, .nanos = static_cast<std::int32_t>(nanos % 1'000'000'000), .set = true};
+  return {.seconds = nanos / 1'000'000'000,
+          .nanos = static_cast<std::int32_t>(nanos % 1'000'000'000),
+          .set = true};
 }
 
 std::string Address(std::size_t index) {
-  return "10." + std::to_string(index / 65536 % 64) + "." + std::to_string(index / 256 % 256) + "." +
-         std::to_string(index % 256);
+  return "10." + std::to_string(index / 65536 % 64) + "." + std::to_string(index / 256 % 256) +
+         "." + std::to_string(index % 256);
 }
 
-void FillStatus(schema::Draft<Node>& draft, const NodeSpec& spec, std::size_t index, const quantity::Time& now) {
+void FillStatus(schema::Draft<Node>& draft,
+                const NodeSpec& spec,
+                std::size_t index,
+                const quantity::Time& now) {
   auto& status = draft->status;
   status.capacity = {};
   for (const auto& [name, text] : spec.capacity) {
-    draft.Put(status.capacity, draft.Copy(name), quantity::ParseQuantity(text).value_or(quantity::Quantity()));
+    draft.Put(status.capacity,
+              draft.Copy(name),
+              quantity::ParseQuantity(text).value_or(quantity::Quantity()));
   }
   status.allocatable = status.capacity;
   struct Row {
     std::string_view type, status, reason, message;
   };
   constexpr Row kConditions[] = {
-      {"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"},
+      {"MemoryPressure",
+       "False",
+       "KubeletHasSufficientMemory",
+       "kubelet has sufficient memory available"},
       {"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
       {"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
       {"Ready", "True", "KubeletReady", "the simulated node agent is ready"},
@@ -127,15 +137,17 @@ void SimNodes::StartHeartbeats() {
 }
 
 void SimNodes::Beat() {
-  const milliseconds period = std::clamp(
-      milliseconds(1000 * names_.size() / kBeatsPerSecond), kLeastPeriod, kMostPeriod);
+  const milliseconds period =
+      std::clamp(milliseconds(1000 * names_.size() / kBeatsPerSecond), kLeastPeriod, kMostPeriod);
   const auto steps = static_cast<std::size_t>(period / kBeatStep);
-  const std::size_t share = (names_.size() + steps - 1) / steps;  // renewals spread evenly over the period
+  const std::size_t share =
+      (names_.size() + steps - 1) / steps;  // renewals spread evenly over the period
   for (std::size_t i = 0; i < share; ++i, ++next_beat_) {
     const std::size_t at = next_beat_ % names_.size();
     if (const auto renewed = Renew(at); !renewed) {
       leases_[at] = 0;  // read it again next time
-      log_.Warning("cannot renew a node lease", {{"node", names_[at]}, telemetry::Field(renewed.error())});
+      log_.Warning("cannot renew a node lease",
+                   {{"node", names_[at]}, telemetry::Field(renewed.error())});
     }
   }
   loop_.After(kBeatStep, [this] { Beat(); });
@@ -163,7 +175,8 @@ base::Result<void> SimNodes::Renew(std::size_t at) {
     if (created.error().reason() != base::Reason::kAlreadyExists) {
       return base::Error(created.error());
     }
-    ALLOT_ASSIGN_OR_RETURN(const auto existing, client::Get<Lease>(client_, kLeaseNamespace, names_[at]));
+    ALLOT_ASSIGN_OR_RETURN(const auto existing,
+                           client::Get<Lease>(client_, kLeaseNamespace, names_[at]));
     leases_[at] = existing.revision();
   }
   options.preconditions.revision = leases_[at];

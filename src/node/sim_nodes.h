@@ -1,8 +1,8 @@
 // SimNodes: the Node objects and heartbeats of simulated nodes.
 //
-// A node is registered once, ready from its first version; its lease in kube-node-lease is renewed on the
-// loop, the more slowly the more nodes there are (10 s up to 2,000, at most 40 s, which is what node lifecycle
-// tolerates).  Thread safety: the loop's thread.
+// A node is registered once, ready from its first version; its lease in kube-node-lease is renewed
+// on the loop, the more slowly the more nodes there are (10 s up to 2,000, at most 40 s, which is
+// what node lifecycle tolerates).  Thread safety: the loop's thread.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,8 @@ class SimNodes {
   /// REQUIRES: client and loop outlive the nodes.
   SimNodes(client::Client& client, client::Loop& loop, telemetry::Logger log);
 
-  /// Creates the nodes that do not exist and makes the others ready again. Returns their uids, in order.
+  /// Creates the nodes that do not exist and makes the others ready again. Returns their uids, in
+  /// order.
   base::Result<std::vector<std::string>> Register(const std::vector<NodeSpec>& nodes);
   /// Creates the leases and renews them from then on.
   void StartHeartbeats();

@@ -23,17 +23,18 @@ std::string_view BaseName(std::string_view path) {
 }
 
 bool IsShell(std::string_view word) {
-  return IsOneOf(BaseName(word), std::array<std::string_view, 5>{"sh", "bash", "ash", "dash", "zsh"});
+  return IsOneOf(BaseName(word),
+                 std::array<std::string_view, 5>{"sh", "bash", "ash", "dash", "zsh"});
 }
 
 /// Commands that end at once with code 0 as far as a simulation is concerned.
 bool EndsAtOnce(std::string_view word) {
   return IsOneOf(BaseName(word),
-                 std::array<std::string_view, 30>{"echo", "printf", "export", "env",  "set",   "trap",       "cat",
-                                                  "ls",   "date",   "id",     "true", "test",  "[",          ":",
-                                                  "cd",   "mkdir",  "touch",  "rm",   "cp",    "grep",       "sort",
-                                                  "head", "wc",     "uname",  "pwd",  "lspci", "nvidia-smi", "hostname",
-                                                  "awk",  "sed"});
+                 std::array<std::string_view, 30>{
+                     "echo",  "printf", "export",     "env",      "set",  "trap", "cat", "ls",
+                     "date",  "id",     "true",       "test",     "[",    ":",    "cd",  "mkdir",
+                     "touch", "rm",     "cp",         "grep",     "sort", "head", "wc",  "uname",
+                     "pwd",   "lspci",  "nvidia-smi", "hostname", "awk",  "sed"});
 }
 
 /// Duration of the words after `sleep`; unset = forever.
@@ -41,8 +42,10 @@ std::optional<milliseconds> SleepOf(const std::vector<std::string_view>& words) 
   double seconds = 0;
   for (std::size_t i = 1; i < words.size(); ++i) {
     double number = 0;
-    const auto [end, error] = std::from_chars(words[i].data(), words[i].data() + words[i].size(), number);
-    const std::string_view unit(end, static_cast<std::size_t>(words[i].data() + words[i].size() - end));
+    const auto [end, error] =
+        std::from_chars(words[i].data(), words[i].data() + words[i].size(), number);
+    const std::string_view unit(end,
+                                static_cast<std::size_t>(words[i].data() + words[i].size() - end));
     if (error != std::errc() || unit.size() > 1) {
       return std::nullopt;  // infinity, or a variable that only the shell knows
     }
@@ -61,7 +64,8 @@ std::vector<std::string_view> Words(std::string_view line) {
   while ((at = line.find_first_not_of(" \t", at)) != std::string_view::npos) {
     if (line[at] == '"' || line[at] == '\'') {
       const std::size_t close = line.find(line[at], at + 1);
-      words.push_back(line.substr(at + 1, close == std::string_view::npos ? close : close - at - 1));
+      words.push_back(
+          line.substr(at + 1, close == std::string_view::npos ? close : close - at - 1));
       at = close == std::string_view::npos ? line.size() : close + 1;
     } else {
       const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());

@@ -1,8 +1,9 @@
 // Workload: what the containers of a simulated pod do: run for how long, and exit with which code.
 //
 // Told by annotations (sim.allot.dev/run-seconds, sim.allot.dev/exit-code) or read off the command:
-// `sleep N`, `true`, `false`, and shell lines made of those, `exit N` and commands that end at once.
-// Everything else runs until it is deleted, as a server would.  Thread safety: pure functions.
+// `sleep N`, `true`, `false`, and shell lines made of those, `exit N` and commands that end at
+// once. Everything else runs until it is deleted, as a server would.  Thread safety: pure
+// functions.
 #pragma once
 
 #include <chrono>

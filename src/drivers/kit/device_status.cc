@@ -13,24 +13,31 @@ using api::resource::ResourceClaim;
 
 constexpr int kTries = 5;
 
-bool Describes(const AllocatedDeviceStatus& status, std::string_view driver, const PreparedDevice& device) {
+bool Describes(const AllocatedDeviceStatus& status,
+               std::string_view driver,
+               const PreparedDevice& device) {
   return status.driver == driver && status.pool == device.pool && status.device == device.device &&
          (status.share_id != nullptr ? *status.share_id : std::string_view()) == device.share_id;
 }
 
 bool IsReady(const AllocatedDeviceStatus& status) {
-  return std::any_of(status.conditions.begin(), status.conditions.end(), [](const api::meta::Condition& condition) {
-    return condition.type == "Ready" && condition.status == "True";
-  });
+  return std::any_of(status.conditions.begin(),
+                     status.conditions.end(),
+                     [](const api::meta::Condition& condition) {
+                       return condition.type == "Ready" && condition.status == "True";
+                     });
 }
 
 /// Returns whether the draft changed.
-bool Merge(schema::Draft<ResourceClaim>& draft, std::string_view driver, const PreparedDevice& device,
+bool Merge(schema::Draft<ResourceClaim>& draft,
+           std::string_view driver,
+           const PreparedDevice& device,
            const quantity::Time& now) {
   auto& list = draft->status.devices;
-  const auto* const found = std::find_if(list.begin(), list.end(), [&](const AllocatedDeviceStatus& status) {
-    return Describes(status, driver, device);
-  });
+  const auto* const found =
+      std::find_if(list.begin(), list.end(), [&](const AllocatedDeviceStatus& status) {
+        return Describes(status, driver, device);
+      });
   if (found != list.end() && IsReady(*found)) {
     return false;
   }
@@ -42,11 +49,12 @@ bool Merge(schema::Draft<ResourceClaim>& draft, std::string_view driver, const P
   if (!device.share_id.empty()) {
     draft.Set(status.share_id, draft.Copy(device.share_id));
   }
-  draft.Append(status.conditions, api::meta::Condition{.type = "Ready",
-                                                       .status = "True",
-                                                       .last_transition_time = now,
-                                                       .reason = "Prepared",
-                                                       .message = "the device is prepared on its node"});
+  draft.Append(status.conditions,
+               api::meta::Condition{.type = "Ready",
+                                    .status = "True",
+                                    .last_transition_time = now,
+                                    .reason = "Prepared",
+                                    .message = "the device is prepared on its node"});
   if (!device.status_data.empty()) {
     draft.Mutable(status.data).text = draft.Copy(device.status_data);
   }
@@ -76,8 +84,9 @@ base::Result<void> ReportDevices(client::Client& client,
     if (written.error().reason() != base::Reason::kConflict || tries == kTries) {
       return base::Error(written.error());
     }
-    ALLOT_ASSIGN_OR_RETURN(auto fresh,
-                           client::Get<ResourceClaim>(client, claim->metadata.namespace_, claim->metadata.name));
+    ALLOT_ASSIGN_OR_RETURN(
+        auto fresh,
+        client::Get<ResourceClaim>(client, claim->metadata.namespace_, claim->metadata.name));
     if (fresh->metadata.uid != claim->metadata.uid) {
       return base::Error(base::Reason::kNotFound, "the claim was replaced");
     }

@@ -13,9 +13,9 @@
 
 namespace allot::drivers::kit {
 
-/// Puts one entry a device of `driver` into status.devices (condition Ready=True and the driver's data);
-/// entries of other drivers and other conditions stay. Writes nothing when the claim says it already.
-/// Errors: kNotFound when the claim is gone; kConflict after five lost races.
+/// Puts one entry a device of `driver` into status.devices (condition Ready=True and the driver's
+/// data); entries of other drivers and other conditions stay. Writes nothing when the claim says it
+/// already. Errors: kNotFound when the claim is gone; kConflict after five lost races.
 [[nodiscard]] base::Result<void> ReportDevices(client::Client& client,
                                                schema::View<api::resource::ResourceClaim> claim,
                                                std::string_view driver,

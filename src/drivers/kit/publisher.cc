@@ -76,11 +76,13 @@ bool Publisher::Same(const NodeRef& node,
     bool found = false;
     for (std::size_t i = 0; i < existing.size() && !found; ++i) {
       const Slice& slice = *existing[i].view;
-      const bool owned = !slice.metadata.owner_references.empty() && slice.metadata.owner_references[0].uid == node.uid;
+      const bool owned = !slice.metadata.owner_references.empty() &&
+                         slice.metadata.owner_references[0].uid == node.uid;
       api::resource::ResourceSliceSpec spec = slice.spec;
       spec.pool.generation = draft->spec.pool.generation;
       if (!used[i] && owned &&
-          schema::SemanticEqual(api::Desc<api::resource::ResourceSliceSpec>(), &spec, &draft->spec)) {
+          schema::SemanticEqual(
+              api::Desc<api::resource::ResourceSliceSpec>(), &spec, &draft->spec)) {
         used[i] = found = true;
       }
     }
@@ -91,7 +93,9 @@ bool Publisher::Same(const NodeRef& node,
   return true;
 }
 
-base::Result<void> Publisher::Publish(const NodeRef& node, Driver& driver, const std::vector<Existing>& existing) {
+base::Result<void> Publisher::Publish(const NodeRef& node,
+                                      Driver& driver,
+                                      const std::vector<Existing>& existing) {
   std::vector<schema::Draft<Slice>> wanted = driver.Discover(node.name);
   if (Same(node, wanted, existing)) {
     stats_.unchanged += wanted.size();
@@ -133,12 +137,14 @@ void Publisher::OnChanges(std::span<const client::Change> changes) {
     if (!view || (*view)->spec.node_name == nullptr || !nodes_.contains(*(*view)->spec.node_name)) {
       continue;
     }
-    if (change.type == client::EventType::kDeleted && own_deletes_.erase(std::string((*view)->metadata.name)) != 0) {
+    if (change.type == client::EventType::kDeleted &&
+        own_deletes_.erase(std::string((*view)->metadata.name)) != 0) {
       continue;
     }
     Pool pool{std::string((*view)->spec.driver), std::string(*(*view)->spec.node_name)};
-    const bool ours = std::any_of(drivers_.begin(), drivers_.end(),
-                                  [&pool](const Driver* driver) { return driver->name() == pool.first; });
+    const bool ours = std::any_of(drivers_.begin(), drivers_.end(), [&pool](const Driver* driver) {
+      return driver->name() == pool.first;
+    });
     if (ours && repairing_.insert(pool).second) {
       loop_.After(kRepairDelay, [this, pool = std::move(pool)] { Repair(pool); });
     }
@@ -163,7 +169,9 @@ void Publisher::Repair(const Pool& pool) {
   for (Driver* const driver : drivers_) {
     if (driver->name() == pool.first) {
       if (const auto published = Publish(node->second, *driver, existing); !published) {
-        log_.Warning("cannot publish slices", {{"driver", pool.first}, {"node", pool.second}, telemetry::Field(published.error())});
+        log_.Warning(
+            "cannot publish slices",
+            {{"driver", pool.first}, {"node", pool.second}, telemetry::Field(published.error())});
       }
     }
   }

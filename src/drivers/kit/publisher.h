@@ -1,8 +1,10 @@
-// Publisher: keeps the ResourceSlices and DeviceClasses of drivers in the API equal to what they discover.
+// Publisher: keeps the ResourceSlices and DeviceClasses of drivers in the API equal to what they
+// discover.
 //
-// A slice that someone deleted or changed is written again; unchanged pools are left alone, so a restart
-// writes nothing. A changed pool gets a higher generation: new slices first, then the old ones go.
-// Thread safety: the loop's thread.  See: KEP-3063, node side of the DRA kubelet plugin helper.
+// A slice that someone deleted or changed is written again; unchanged pools are left alone, so a
+// restart writes nothing. A changed pool gets a higher generation: new slices first, then the old
+// ones go. Thread safety: the loop's thread.  See: KEP-3063, node side of the DRA kubelet plugin
+// helper.
 #pragma once
 
 #include <map>
@@ -35,7 +37,10 @@ class Publisher {
   };
 
   /// REQUIRES: client, loop and drivers outlive the publisher.
-  Publisher(client::Client& client, client::Loop& loop, std::vector<Driver*> drivers, telemetry::Logger log);
+  Publisher(client::Client& client,
+            client::Loop& loop,
+            std::vector<Driver*> drivers,
+            telemetry::Logger log);
 
   /// Creates the drivers' DeviceClasses that do not exist; existing ones are left as they are.
   base::Result<void> PublishClasses();
@@ -53,7 +58,9 @@ class Publisher {
   };
   using Pool = std::pair<std::string, std::string>;  // driver, node
 
-  base::Result<void> Publish(const NodeRef& node, Driver& driver, const std::vector<Existing>& existing);
+  base::Result<void> Publish(const NodeRef& node,
+                             Driver& driver,
+                             const std::vector<Existing>& existing);
   [[nodiscard]] static bool Same(const NodeRef& node,
                                  const std::vector<schema::Draft<Slice>>& wanted,
                                  const std::vector<Existing>& existing);

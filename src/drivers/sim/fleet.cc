@@ -38,11 +38,13 @@ base::Result<void> ParseDevices(const Fields& node, Fleet& fleet, FleetNodes& ou
     }
     for (const FleetDevices& other : out.devices) {
       if (other.profile == *profile) {
-        return base::Error(base::Reason::kInvalid, fields.PathOf("profile") + ": \"" + name +
-                                                       "\" is named twice; give it once with a count");
+        return base::Error(base::Reason::kInvalid,
+                           fields.PathOf("profile") + ": \"" + name +
+                               "\" is named twice; give it once with a count");
       }
     }
-    ALLOT_ASSIGN_OR_RETURN(const int count, fields.Int("count", fleet.profiles[*profile].count, 0, 4096));
+    ALLOT_ASSIGN_OR_RETURN(const int count,
+                           fields.Int("count", fleet.profiles[*profile].count, 0, 4096));
     out.devices.push_back({*profile, count});
   }
   return {};
@@ -60,8 +62,10 @@ base::Result<void> ParseTaints(const Fields& node, FleetNodes& out) {
     ALLOT_ASSIGN_OR_RETURN(taint.key, fields.Text("key"));
     ALLOT_ASSIGN_OR_RETURN(taint.value, fields.Text("value", ""));
     ALLOT_ASSIGN_OR_RETURN(taint.effect, fields.Text("effect"));
-    if (taint.effect != "NoSchedule" && taint.effect != "PreferNoSchedule" && taint.effect != "NoExecute") {
-      return base::Error(Unexpected(fields.PathOf("effect"), *fields.Find("effect"),
+    if (taint.effect != "NoSchedule" && taint.effect != "PreferNoSchedule" &&
+        taint.effect != "NoExecute") {
+      return base::Error(Unexpected(fields.PathOf("effect"),
+                                    *fields.Find("effect"),
                                     "NoSchedule, PreferNoSchedule or NoExecute"));
     }
     out.taints.push_back(std::move(taint));
@@ -75,18 +79,21 @@ base::Result<FleetNodes> ParseNodes(const Fields& fields, Fleet& fleet) {
   ALLOT_ASSIGN_OR_RETURN(nodes.name, fields.Text("name"));
   ALLOT_ASSIGN_OR_RETURN(nodes.count, fields.Int("count", 1, 0, kMostNodes));
   if (const auto name = Expand(nodes.name, {{"index", "0"}}); !name) {
-    return base::Error(base::Reason::kInvalid, fields.PathOf("name") + ": " + name.error().message());
+    return base::Error(base::Reason::kInvalid,
+                       fields.PathOf("name") + ": " + name.error().message());
   }
   if (nodes.count > 1 && nodes.name.find("{index}") == std::string::npos) {
-    return base::Error(base::Reason::kInvalid, fields.PathOf("name") + ": found \"" + nodes.name +
-                                                   "\" for several nodes, expected a name with {index}");
+    return base::Error(base::Reason::kInvalid,
+                       fields.PathOf("name") + ": found \"" + nodes.name +
+                           "\" for several nodes, expected a name with {index}");
   }
   ALLOT_ASSIGN_OR_RETURN(nodes.labels, fields.Texts("labels"));
   ALLOT_ASSIGN_OR_RETURN(nodes.capacity, fields.Texts("capacity"));
   for (const auto& [name, text] : nodes.capacity) {
     if (!quantity::ParseQuantity(text)) {
-      return base::Error(base::Reason::kInvalid,
-                         fields.PathOf("capacity") + "." + name + ": found \"" + text + "\", expected a quantity");
+      return base::Error(
+          base::Reason::kInvalid,
+          fields.PathOf("capacity") + "." + name + ": found \"" + text + "\", expected a quantity");
     }
   }
   for (const auto& [name, value] : std::map<std::string, std::string>{
@@ -117,7 +124,8 @@ base::Result<Fleet> ParseFleet(std::string_view yaml, std::string_view source) {
     const std::string path = fields.PathOf("nodes[" + std::to_string(fleet.nodes.size()) + "]");
     ALLOT_ASSIGN_OR_RETURN(FleetNodes nodes, ParseNodes(Fields(group, path), fleet));
     if (!names.insert(nodes.name).second) {
-      return base::Error(base::Reason::kInvalid, path + ".name: \"" + nodes.name + "\" is used twice");
+      return base::Error(base::Reason::kInvalid,
+                         path + ".name: \"" + nodes.name + "\" is used twice");
     }
     fleet.nodes.push_back(std::move(nodes));
   }

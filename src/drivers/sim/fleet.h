@@ -39,7 +39,8 @@ struct Fleet {
   std::vector<FleetNodes> nodes;
 };
 
-/// Reads a fleet file. Errors: kInvalid naming `source`, the field's path, what was found and expected.
+/// Reads a fleet file. Errors: kInvalid naming `source`, the field's path, what was found and
+/// expected.
 [[nodiscard]] base::Result<Fleet> ParseFleet(std::string_view yaml, std::string_view source);
 
 }  // namespace allot::drivers::sim

@@ -30,7 +30,8 @@ TEST(ProfileTest, EveryEmbeddedProfileMakesDistinctDevices) {
 }
 
 TEST(FleetTest, ManyDevicesAreSpreadOverSlicesOfOnePool) {
-  const auto fleet = ParseFleet("nodes: [{name: n, devices: [{profile: example, count: 300}]}]", "f");
+  const auto fleet =
+      ParseFleet("nodes: [{name: n, devices: [{profile: example, count: 300}]}]", "f");
   ASSERT_TRUE(fleet);
   const auto drivers = MakeDrivers(*fleet);
   ASSERT_EQ(drivers.size(), 1U);
@@ -41,7 +42,8 @@ TEST(FleetTest, ManyDevicesAreSpreadOverSlicesOfOnePool) {
 }
 
 TEST(FleetTest, DevicesAreTheSameAtEveryStart) {
-  const auto fleet = ParseFleet("nodes: [{name: 'n-{index}', count: 2, devices: [{profile: h100}]}]", "f");
+  const auto fleet =
+      ParseFleet("nodes: [{name: 'n-{index}', count: 2, devices: [{profile: h100}]}]", "f");
   ASSERT_TRUE(fleet);
   const auto a = MakeDrivers(*fleet)[0]->Discover("n-1");
   const auto b = MakeDrivers(*fleet)[0]->Discover("n-1");
@@ -62,8 +64,10 @@ TEST(FleetTest, ErrorsNameThePathWhatWasFoundAndWhatWasExpected) {
       {"node: []", "f: fleet: unknown field \"node\", expected one of: nodes"},
       {"nodes: [{count: 2}]", "f: fleet.nodes[0].name: missing"},
       {"nodes: [{name: a, count: 2}]", "expected a name with {index}"},
-      {"nodes: [{name: a, count: -1}]", "f: fleet.nodes[0].count: found -1, expected a whole number from 0 to"},
-      {"nodes: [{name: a, capacity: {cpu: x}}]", "f: fleet.nodes[0].capacity.cpu: found \"x\", expected a quantity"},
+      {"nodes: [{name: a, count: -1}]",
+       "f: fleet.nodes[0].count: found -1, expected a whole number from 0 to"},
+      {"nodes: [{name: a, capacity: {cpu: x}}]",
+       "f: fleet.nodes[0].capacity.cpu: found \"x\", expected a quantity"},
       {"nodes: [{name: a, devices: [{profile: h200}]}]",
        "f: fleet.nodes[0].devices[0].profile: device profile \"h200\" not found, there are: "},
       {"nodes: [{name: a, taints: [{key: k, effect: Never}]}]",

@@ -7,7 +7,8 @@
 namespace allot::drivers::sim {
 namespace {
 
-base::Result<AttributeTemplate> ParseAttribute(const text::Member& member, const std::string& path) {
+base::Result<AttributeTemplate> ParseAttribute(const text::Member& member,
+                                               const std::string& path) {
   constexpr std::string_view kTypes[] = {"string", "int", "bool", "version"};
   if (member.value.is_object() && member.value.members().size() == 1) {
     const text::Member& only = member.value.members().front();
@@ -18,25 +19,30 @@ base::Result<AttributeTemplate> ParseAttribute(const text::Member& member, const
       }
     }
   }
-  return base::Error(Unexpected(path + "." + member.key, member.value,
+  return base::Error(Unexpected(path + "." + member.key,
+                                member.value,
                                 "one of {string: x}, {int: n}, {bool: b}, {version: v}"));
 }
 
-base::Result<void> ParseDevice(const text::Value& value, const std::string& path, Profile& profile) {
+base::Result<void> ParseDevice(const text::Value& value,
+                               const std::string& path,
+                               Profile& profile) {
   const Fields fields(value, path);
   ALLOT_RETURN_IF_ERROR(fields.Check({"name", "attributes", "capacity"}));
   ALLOT_ASSIGN_OR_RETURN(profile.device_name, fields.Text("name"));
   if (const text::Value* const attributes = fields.Find("attributes"); attributes != nullptr) {
     for (const text::Member& member : attributes->members()) {
-      ALLOT_ASSIGN_OR_RETURN(AttributeTemplate attribute, ParseAttribute(member, fields.PathOf("attributes")));
+      ALLOT_ASSIGN_OR_RETURN(AttributeTemplate attribute,
+                             ParseAttribute(member, fields.PathOf("attributes")));
       profile.attributes.push_back(std::move(attribute));
     }
   }
   ALLOT_ASSIGN_OR_RETURN(const auto capacity, fields.Texts("capacity"));
   for (const auto& [name, text] : capacity) {
     if (const auto quantity = quantity::ParseQuantity(text); !quantity) {
-      return base::Error(base::Reason::kInvalid, fields.PathOf("capacity") + "." + name + ": found \"" + text +
-                                                     "\", expected a quantity: " + quantity.error().message());
+      return base::Error(base::Reason::kInvalid,
+                         fields.PathOf("capacity") + "." + name + ": found \"" + text +
+                             "\", expected a quantity: " + quantity.error().message());
     }
     profile.capacity.push_back({name, text});
   }
@@ -49,7 +55,8 @@ base::Result<void> ParseClasses(const Fields& fields, Profile& profile) {
     return {};
   }
   for (const text::Value& item : classes->items()) {
-    const Fields entry(item, fields.PathOf("classes[" + std::to_string(profile.classes.size()) + "]"));
+    const Fields entry(item,
+                       fields.PathOf("classes[" + std::to_string(profile.classes.size()) + "]"));
     ALLOT_RETURN_IF_ERROR(entry.Check({"name", "expression", "extendedResourceName"}));
     ClassTemplate parsed;
     ALLOT_ASSIGN_OR_RETURN(parsed.name, entry.Text("name"));
@@ -105,7 +112,8 @@ base::Result<Profile> FindProfile(std::string_view name) {
                      "device profile \"" + std::string(name) + "\" not found, there are: " + names);
 }
 
-base::Result<std::string> Expand(std::string_view text, const std::map<std::string, std::string>& values) {
+base::Result<std::string> Expand(std::string_view text,
+                                 const std::map<std::string, std::string>& values) {
   std::string out;
   while (true) {
     const std::size_t open = text.find('{');
@@ -114,7 +122,8 @@ base::Result<std::string> Expand(std::string_view text, const std::map<std::stri
       return out;
     }
     const std::size_t close = text.find('}', open);
-    const std::string name(text.substr(open + 1, close == std::string_view::npos ? close : close - open - 1));
+    const std::string name(
+        text.substr(open + 1, close == std::string_view::npos ? close : close - open - 1));
     const auto value = values.find(name);
     if (close == std::string_view::npos || value == values.end()) {
       return base::Error(base::Reason::kInvalid, "unknown placeholder {" + name + "}");

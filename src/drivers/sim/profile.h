@@ -1,4 +1,5 @@
-// Profile: a family of simulated devices as data (profiles/*.yaml): driver, classes, device template.
+// Profile: a family of simulated devices as data (profiles/*.yaml): driver, classes, device
+// template.
 //
 // Texts of the template may name {index}, {node}, {uuid} and the columns of the profile's rows.
 // Thread safety: values.

@@ -5,8 +5,8 @@
 
 #include "base/random.h"
 #include "quantity/quantity.h"
-#include "text/value.h"
 #include "text/json.h"
+#include "text/value.h"
 
 namespace allot::drivers::sim {
 namespace {
@@ -27,7 +27,9 @@ std::uint64_t SeedOf(std::string_view node, std::string_view profile, int index)
   return hash + static_cast<std::uint64_t>(index);
 }
 
-std::map<std::string, std::string> Values(const Profile& profile, std::string_view node, int index) {
+std::map<std::string, std::string> Values(const Profile& profile,
+                                          std::string_view node,
+                                          int index) {
   std::map<std::string, std::string> values;
   if (!profile.rows.empty()) {
     values = profile.rows[static_cast<std::size_t>(index) % profile.rows.size()];
@@ -39,7 +41,8 @@ std::map<std::string, std::string> Values(const Profile& profile, std::string_vi
 }
 
 std::string DeviceName(const Profile& profile, std::string_view node, int index) {
-  std::string name = Expand(profile.device_name, Values(profile, node, index)).value_or(profile.name);
+  std::string name =
+      Expand(profile.device_name, Values(profile, node, index)).value_or(profile.name);
   if (!profile.rows.empty() && static_cast<std::size_t>(index) >= profile.rows.size() &&
       profile.device_name.find("{index}") == std::string::npos) {
     name += "-" + std::to_string(index);  // rows repeat, names must not
@@ -47,18 +50,14 @@ std::string DeviceName(const Profile& profile, std::string_view node, int index)
   return name;
 }
 
-void SetAttribute(Slice& slice, const AttributeTemplate& attribute, const std::string& text,
+void SetAttribute(Slice& slice,
+                  const AttributeTemplate& attribute,
+                  const std::string& text,
                   DeviceAttribute& out) {
   switch (attribute.type) {
-    case AttributeType::kString:
-      slice.Set(out.string, slice.Copy(text));
-      break;
-    case AttributeType::kVersion:
-      slice.Set(out.version, slice.Copy(text));
-      break;
-    case AttributeType::kBool:
-      slice.Set(out.bool_, text == "true");
-      break;
+    case AttributeType::kString: slice.Set(out.string, slice.Copy(text)); break;
+    case AttributeType::kVersion: slice.Set(out.version, slice.Copy(text)); break;
+    case AttributeType::kBool: slice.Set(out.bool_, text == "true"); break;
     case AttributeType::kInt: {
       std::int64_t number = 0;
       std::from_chars(text.data(), text.data() + text.size(), number);
@@ -68,7 +67,10 @@ void SetAttribute(Slice& slice, const AttributeTemplate& attribute, const std::s
   }
 }
 
-void FillDevice(Slice& slice, const Profile& profile, std::string_view node, int index,
+void FillDevice(Slice& slice,
+                const Profile& profile,
+                std::string_view node,
+                int index,
                 api::resource::Device& device) {
   const auto values = Values(profile, node, index);
   device.name = slice.Copy(DeviceName(profile, node, index));
@@ -101,8 +103,10 @@ std::string StatusData(const Profile& profile, std::string_view node, int index)
 
 void SimDriver::AddClasses(const Profile& profile) {
   for (const ClassTemplate& added : profile.classes) {
-    const bool known = std::any_of(classes_.begin(), classes_.end(),
-                                   [&added](const ClassSpec& spec) { return spec.name == added.name; });
+    const bool known =
+        std::any_of(classes_.begin(), classes_.end(), [&added](const ClassSpec& spec) {
+          return spec.name == added.name;
+        });
     if (!known) {
       classes_.push_back({added.name, added.expression, added.extended_resource_name});
     }
@@ -143,8 +147,8 @@ std::vector<Slice> SimDriver::Discover(std::string_view node) const {
   return slices;
 }
 
-base::Result<std::vector<PreparedDevice>> SimDriver::Prepare(std::string_view node,
-                                                             const api::resource::ResourceClaim& claim) {
+base::Result<std::vector<PreparedDevice>> SimDriver::Prepare(
+    std::string_view node, const api::resource::ResourceClaim& claim) {
   std::vector<PreparedDevice> prepared;
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || claim.status.allocation == nullptr) {
@@ -159,20 +163,22 @@ base::Result<std::vector<PreparedDevice>> SimDriver::Prepare(std::string_view no
       for (int i = 0; i < group.count; ++i) {
         if (result.pool == node && DeviceName(*group.profile, node, i) == result.device) {
           const std::string share = result.share_id != nullptr ? std::string(*result.share_id) : "";
-          prepared.push_back({.request = std::string(result.request),
-                              .pool = std::string(result.pool),
-                              .device = std::string(result.device),
-                              .share_id = share,
-                              .cdi_device_ids = {"k8s." + name_ + "/claim=" + std::string(claim.metadata.uid) + "-" +
-                                                 std::string(result.device) + (share.empty() ? "" : "-" + share)},
-                              .status_data = StatusData(*group.profile, node, i)});
+          prepared.push_back(
+              {.request = std::string(result.request),
+               .pool = std::string(result.pool),
+               .device = std::string(result.device),
+               .share_id = share,
+               .cdi_device_ids = {"k8s." + name_ + "/claim=" + std::string(claim.metadata.uid) +
+                                  "-" + std::string(result.device) +
+                                  (share.empty() ? "" : "-" + share)},
+               .status_data = StatusData(*group.profile, node, i)});
         }
       }
     }
     if (prepared.size() == before) {
-      return base::Error(base::Reason::kNotFound, "driver " + name_ + ": node " + std::string(node) +
-                                                      " has no device " + std::string(result.device) + " in pool " +
-                                                      std::string(result.pool));
+      return base::Error(base::Reason::kNotFound,
+                         "driver " + name_ + ": node " + std::string(node) + " has no device " +
+                             std::string(result.device) + " in pool " + std::string(result.pool));
     }
   }
   prepared_.emplace(node, claim.metadata.uid);

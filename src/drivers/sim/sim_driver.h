@@ -27,8 +27,8 @@ class SimDriver final : public Driver {
   [[nodiscard]] std::vector<ClassSpec> Classes() const override { return classes_; }
   [[nodiscard]] std::vector<schema::Draft<api::resource::ResourceSlice>> Discover(
       std::string_view node) const override;
-  base::Result<std::vector<PreparedDevice>> Prepare(std::string_view node,
-                                                    const api::resource::ResourceClaim& claim) override;
+  base::Result<std::vector<PreparedDevice>> Prepare(
+      std::string_view node, const api::resource::ResourceClaim& claim) override;
   base::Result<void> Unprepare(std::string_view node, std::string_view claim_uid) override;
 
   /// Claims prepared and not unprepared, over all nodes; a work counter.

@@ -18,9 +18,12 @@ bool ScalarText(const text::Value& value, std::string& out) {
   return false;
 }
 
-base::Status Unexpected(std::string_view path, const text::Value& found, std::string_view expected) {
-  return base::Status(base::Reason::kInvalid, std::string(path) + ": found " + text::ToJson(found) + ", expected " +
-                                                  std::string(expected));
+base::Status Unexpected(std::string_view path,
+                        const text::Value& found,
+                        std::string_view expected) {
+  return base::Status(
+      base::Reason::kInvalid,
+      std::string(path) + ": found " + text::ToJson(found) + ", expected " + std::string(expected));
 }
 
 base::Result<void> Fields::Check(std::initializer_list<std::string_view> known) const {
@@ -33,8 +36,9 @@ base::Result<void> Fields::Check(std::initializer_list<std::string_view> known) 
       for (const std::string_view name : known) {
         names += (names.empty() ? "" : ", ") + std::string(name);
       }
-      return base::Error(base::Reason::kInvalid,
-                         path_ + ": unknown field \"" + member.key + "\", expected one of: " + names);
+      return base::Error(
+          base::Reason::kInvalid,
+          path_ + ": unknown field \"" + member.key + "\", expected one of: " + names);
     }
   }
   return {};
@@ -65,8 +69,10 @@ base::Result<int> Fields::Int(std::string_view field, int otherwise, int least, 
     return otherwise;
   }
   if (!found->is_int() || found->AsInt() < least || found->AsInt() > most) {
-    return base::Error(Unexpected(PathOf(field), *found,
-                                  "a whole number from " + std::to_string(least) + " to " + std::to_string(most)));
+    return base::Error(
+        Unexpected(PathOf(field),
+                   *found,
+                   "a whole number from " + std::to_string(least) + " to " + std::to_string(most)));
   }
   return static_cast<int>(found->AsInt());
 }

@@ -1,5 +1,5 @@
-// Fields: strict reading of a YAML mapping with errors that name the path, what was found and expected.
-// Thread safety: one reader.
+// Fields: strict reading of a YAML mapping with errors that name the path, what was found and
+// expected. Thread safety: one reader.
 #pragma once
 
 #include <initializer_list>
@@ -21,10 +21,15 @@ class Fields {
   [[nodiscard]] base::Result<void> Check(std::initializer_list<std::string_view> known) const;
   /// The text of a scalar field. Errors: kInvalid when it is missing and no default was given.
   [[nodiscard]] base::Result<std::string> Text(std::string_view field) const;
-  [[nodiscard]] base::Result<std::string> Text(std::string_view field, std::string_view otherwise) const;
-  [[nodiscard]] base::Result<int> Int(std::string_view field, int otherwise, int least, int most) const;
+  [[nodiscard]] base::Result<std::string> Text(std::string_view field,
+                                               std::string_view otherwise) const;
+  [[nodiscard]] base::Result<int> Int(std::string_view field,
+                                      int otherwise,
+                                      int least,
+                                      int most) const;
   /// A mapping of scalars; empty when absent.
-  [[nodiscard]] base::Result<std::map<std::string, std::string>> Texts(std::string_view field) const;
+  [[nodiscard]] base::Result<std::map<std::string, std::string>> Texts(
+      std::string_view field) const;
   /// The elements of a list field; null when absent. Errors: kInvalid when it is no list.
   [[nodiscard]] base::Result<const text::Value*> List(std::string_view field) const;
 
@@ -42,6 +47,8 @@ class Fields {
 [[nodiscard]] bool ScalarText(const text::Value& value, std::string& out);
 
 /// "<path>: found <value>, expected <expected>" as kInvalid.
-[[nodiscard]] base::Status Unexpected(std::string_view path, const text::Value& found, std::string_view expected);
+[[nodiscard]] base::Status Unexpected(std::string_view path,
+                                      const text::Value& found,
+                                      std::string_view expected);
 
 }  // namespace allot::drivers::sim
