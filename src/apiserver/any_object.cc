@@ -1,0 +1,69 @@
+#include "apiserver/any_object.h"
+
+#include "base/check.h"
+#include "schema/codec.h"
+
+namespace allot::apiserver {
+namespace {
+
+std::size_t MetadataOffset(const schema::TypeDesc& type) {
+  for (const schema::FieldDesc& field : type.fields) {
+    if (field.name == "metadata") {
+      ALLOT_DCHECK(field.message == &api::Desc<api::meta::ObjectMeta>());
+      return field.offset;
+    }
+  }
+  ALLOT_CHECK(false);
+  return 0;
+}
+
+}  // namespace
+
+AnyDraft::AnyDraft(const schema::TypeDesc& type)
+    : memory_(std::make_shared<Memory>()),
+      type_(&type),
+      root_(memory_->arena.Allocate(type.size, type.alignment)) {
+  std::memset(root_, 0, type.size);  // every generated struct is empty when all its bytes are zero
+}
+
+AnyDraft::AnyDraft(const schema::TypeDesc& type, AnyView base) : AnyDraft(type) {
+  std::memcpy(root_, base.get(), type.size);
+  memory_->base = std::move(base);
+}
+
+std::string_view AnyDraft::Keep(std::string text) {
+  memory_->text = std::move(text);
+  return memory_->text;
+}
+
+api::meta::ObjectMeta& MetadataOf(const schema::TypeDesc& type, void* root) {
+  return *reinterpret_cast<api::meta::ObjectMeta*>(static_cast<char*>(root) + MetadataOffset(type));
+}
+
+const api::meta::ObjectMeta& MetadataOf(const schema::TypeDesc& type, const void* root) {
+  return *reinterpret_cast<const api::meta::ObjectMeta*>(static_cast<const char*>(root) +
+                                                         MetadataOffset(type));
+}
+
+base::Ref<const schema::Object> ObjectOf(const store::Entry& entry) {
+  return entry.value().Get<schema::Object>();
+}
+
+base::Result<AnyView> ViewOf(const store::Entry& entry) {
+  if (AnyView view = entry.Attached(store::Entry::kTyped); view != nullptr) {
+    return view;
+  }
+  ALLOT_ASSIGN_OR_RETURN(schema::DecodedObject decoded, schema::DecodeObject(ObjectOf(entry)));
+  AnyView made(std::move(decoded.arena), decoded.root);
+  return entry.Attach(store::Entry::kTyped, std::move(made));
+}
+
+base::Ref<const schema::Object> EncodeRecord(const schema::TypeDesc& type, const void* root) {
+  const api::meta::ObjectMeta& metadata = MetadataOf(type, root);
+  std::string body;
+  body.reserve(512);
+  schema::EncodeProtobuf(type, root, body);
+  return schema::Object::Make({&type, metadata.namespace_, metadata.name, metadata.uid}, body);
+}
+
+}  // namespace allot::apiserver

@@ -1,0 +1,353 @@
+// Registry: creating and updating. Deleting is in registry_delete.cc, admission in admission.cc.
+#include "apiserver/registry.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/core/v1.gen.h"
+#include "apiserver/edit.h"
+#include "apiserver/errors.h"
+#include "schema/codec.h"
+
+namespace allot::apiserver {
+namespace {
+
+using base::Reason;
+using base::Result;
+using base::Status;
+
+/// How often a write that nobody conditioned is tried against concurrent ones.
+constexpr int kMaxAttempts = 64;
+constexpr int kNameAttempts = 8;
+constexpr std::size_t kMaxGeneratedBase = 58;
+
+std::unexpected<Status> Failure(Status status) {
+  return base::Error(std::move(status));
+}
+
+/// Whether a commit failed because another write came first.
+bool IsRace(const Status& status) {
+  return status.reason() == Reason::kConflict || status.reason() == Reason::kNotFound ||
+         status.reason() == Reason::kAlreadyExists;
+}
+
+/// Fills what an update may leave out and takes back what it may never say.
+void CarryMetadata(api::meta::ObjectMeta& next, const api::meta::ObjectMeta& old) {
+  next.generation = old.generation;
+  next.self_link = {};
+  next.managed_fields = {};
+  next.generate_name = old.generate_name;
+  if (next.uid.empty()) {
+    next.uid = old.uid;
+  }
+  if (next.namespace_.empty()) {
+    next.namespace_ = old.namespace_;
+  }
+  if (!next.creation_timestamp.set) {
+    next.creation_timestamp = old.creation_timestamp;
+  }
+  if (old.deletion_timestamp != nullptr || next.deletion_timestamp != nullptr) {
+    next.deletion_timestamp = old.deletion_timestamp;
+  }
+  next.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+}
+
+std::string UidMismatch(const Resource& resource,
+                        const api::meta::ObjectMeta& wanted,
+                        const api::meta::ObjectMeta& old) {
+  return fmt::format(
+      "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: "
+      "Precondition failed: UID in precondition: {}, UID in object meta: {}",
+      resource.RegistryKey(old.namespace_, old.name),
+      wanted.uid,
+      old.uid);
+}
+
+/// A namespace goes when its content (spec.finalizers) and its own finalizers are gone.
+bool NamespaceIsFinal(const Resource& resource, const void* root) {
+  if (resource.info->type != &api::Desc<api::core::Namespace>()) {
+    return true;
+  }
+  return static_cast<const api::core::Namespace*>(root)->spec.finalizers.empty();
+}
+
+/// Whether an update took away the last reason to keep a deleting object.
+bool RemovesObject(const Resource& resource,
+                   const AnyDraft& next,
+                   const api::meta::ObjectMeta& old) {
+  const api::meta::ObjectMeta& metadata = MetadataOf(next.type(), next.root());
+  return old.deletion_timestamp != nullptr && metadata.finalizers.empty() &&
+         (old.deletion_grace_period_seconds == nullptr ||
+          *old.deletion_grace_period_seconds == 0) &&
+         NamespaceIsFinal(resource, next.root());
+}
+
+void SetTypeMeta(const Resource& resource, AnyDraft& draft) {
+  const api::KindInfo* const stored = api::FindType(draft.type());
+  for (const schema::FieldDesc& field : draft.type().fields.first(2)) {
+    auto* const member =
+        reinterpret_cast<schema::Str*>(static_cast<char*>(draft.root()) + field.offset);
+    const api::KindInfo& info = stored != nullptr ? *stored : *resource.info;
+    *member = field.name == "kind" ? info.kind : info.api_version;
+  }
+}
+
+}  // namespace
+
+quantity::Time NowSeconds(const base::Clock& clock) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(clock.Now().time_since_epoch());
+  return {now.count(), 0, true};
+}
+
+api::StrategyContext Registry::StrategyContextNow() const {
+  return {gates_, NowSeconds(clock_), this};
+}
+
+base::Ref<const store::Entry> Registry::Get(const Resource& resource,
+                                            std::string_view ns,
+                                            std::string_view name) const {
+  const store::Snapshot snapshot = store_.TakeSnapshot(resource.store_id);
+  const std::string key = resource.KeyOf(ns, name);
+  return base::Ref<const store::Entry>::Share(snapshot.Find(key));
+}
+
+Result<bool> Registry::AdminAccessAllowed(std::string_view ns) const {
+  const Resource* const namespaces = resources_.Find("", "v1", "namespaces");
+  const auto entry = namespaces == nullptr ? nullptr : store_.ReadHead({namespaces->store_id, ns});
+  if (!entry) {
+    return base::Error(Reason::kNotFound, fmt::format("namespaces \"{}\" not found", ns));
+  }
+  ALLOT_ASSIGN_OR_RETURN(const AnyView view, ViewOf(*entry));
+  const auto& object = *static_cast<const api::core::Namespace*>(view.get());
+  return object.metadata.labels.Get("resource.kubernetes.io/admin-access") == "true";
+}
+
+Result<void> Registry::FillNewMetadata(const Resource& resource,
+                                       std::string_view ns,
+                                       AnyDraft& draft,
+                                       bool& generated) {
+  api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
+  if (!metadata.resource_version.empty()) {
+    return base::Error(Reason::kUnknown,
+                       "resourceVersion should not be set on objects to be created");
+  }
+  if (resource.info->namespaced) {
+    if (metadata.namespace_.empty()) {
+      metadata.namespace_ = draft.Copy(ns);
+    } else if (metadata.namespace_ != ns) {
+      return Failure(BadRequestError(
+          "the namespace of the provided object does not match the namespace sent on the request"));
+    }
+  } else {
+    metadata.namespace_ = {};
+  }
+  metadata.uid = draft.Copy(random_.Uuid());
+  metadata.creation_timestamp = NowSeconds(clock_);
+  metadata.deletion_timestamp = nullptr;
+  metadata.deletion_grace_period_seconds = nullptr;
+  metadata.self_link = {};
+  metadata.generation = 0;
+  metadata.managed_fields = {};
+  generated = metadata.name.empty() && !metadata.generate_name.empty();
+  if (generated) {
+    metadata.name = draft.Copy(fmt::format(
+        "{}{}", metadata.generate_name.substr(0, kMaxGeneratedBase), random_.NameSuffix()));
+  }
+  return {};
+}
+
+Result<Written> Registry::Create(const WriteContext& context,
+                                 const Resource& resource,
+                                 std::string_view ns,
+                                 AnyDraft draft) {
+  const api::Strategy& strategy = *resource.strategy;
+  const api::KindInfo& info = *resource.info;
+  bool generated = false;
+  ALLOT_RETURN_IF_ERROR(FillNewMetadata(resource, ns, draft, generated));
+  api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
+  SetTypeMeta(resource, draft);
+  const api::StrategyContext strategy_context = StrategyContextNow();
+  if (strategy.apply_defaults != nullptr) {
+    strategy.apply_defaults(strategy_context, draft.root(), draft.arena());
+  }
+  ALLOT_RETURN_IF_ERROR(AdmitNamespace(resource, ns, metadata.name));
+  ALLOT_RETURN_IF_ERROR(AdmitCreate(resource, ns, draft));
+  if (strategy.prepare_for_create != nullptr) {
+    strategy.prepare_for_create(strategy_context, draft.root(), draft.arena());
+  }
+  api::FieldErrors errors;
+  if (strategy.validate_create != nullptr) {
+    strategy.validate_create(strategy_context, draft.root(), errors);
+  }
+  if (strategy.warnings != nullptr && context.warnings != nullptr) {
+    strategy.warnings(draft.root(), nullptr, *context.warnings);
+  }
+  if (!errors.empty()) {
+    return Failure(api::ToStatus(info.group, info.kind, metadata.name, errors));
+  }
+  for (int attempt = 1;; ++attempt) {
+    Result<Written> written = CommitNew(context, resource, draft);
+    if (written || written.error().reason() != Reason::kAlreadyExists) {
+      return written;
+    }
+    if (!generated) {
+      return Failure(AlreadyExistsError(info, metadata.name));
+    }
+    if (attempt == kNameAttempts) {
+      Status status = AlreadyExistsError(info, metadata.name);
+      Status told(
+          Reason::kAlreadyExists,
+          status.message() + ", the server was not able to generate a unique name for the object",
+          *status.details());
+      told.mutable_details().retry_after_seconds = 1;
+      return Failure(std::move(told));
+    }
+    metadata.name = draft.Copy(fmt::format(
+        "{}{}", metadata.generate_name.substr(0, kMaxGeneratedBase), random_.NameSuffix()));
+  }
+}
+
+Result<Written> Registry::CommitNew(const WriteContext& context,
+                                    const Resource& resource,
+                                    AnyDraft& draft) {
+  const api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
+  const std::string key = resource.KeyOf(metadata.namespace_, metadata.name);
+  Written out;
+  out.view = draft.Freeze();
+  if (context.dry_run) {
+    if (store_.ReadHead({resource.store_id, key})) {
+      return Failure(AlreadyExistsError(*resource.info, metadata.name));
+    }
+    return out;
+  }
+  store::Op op;
+  op.key = {resource.store_id, key};
+  op.value = store::Value::Of(EncodeRecord(draft.type(), draft.root()));
+  op.typed = out.view;
+  op.expected = store::kAbsent;
+  ALLOT_ASSIGN_OR_RETURN(out.entry, store_.Commit(std::move(op), context.sink, context.token));
+  out.revision = out.entry->revision();
+  out.pending = true;
+  return out;
+}
+
+Result<Written> Registry::Update(const WriteContext& context,
+                                 const Resource& resource,
+                                 std::string_view ns,
+                                 std::string_view name,
+                                 std::string_view subresource,
+                                 bool unconditional,
+                                 const UpdateSource& source) {
+  const std::string key = resource.KeyOf(ns, name);
+  for (int attempt = 1;; ++attempt) {
+    const base::Ref<const store::Entry> entry = store_.ReadHead({resource.store_id, key});
+    if (!entry) {
+      if (!resource.strategy->allow_create_on_update || !subresource.empty()) {
+        return Failure(NotFoundError(*resource.info, name));
+      }
+      ALLOT_ASSIGN_OR_RETURN(AnyDraft draft, source(nullptr, 0));
+      api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
+      if (!metadata.uid.empty() || !metadata.resource_version.empty()) {
+        return Failure(NotFoundError(*resource.info, name));
+      }
+      return Create(context, resource, ns, std::move(draft));
+    }
+    Result<Written> written =
+        UpdateOnce(context, resource, *entry, subresource, unconditional, source);
+    if (written || !IsRace(written.error()) || written.error().details() != nullptr) {
+      return written;
+    }
+    // The store's own refusal, without details: another write came between reading and committing.
+    if (attempt == kMaxAttempts) {
+      return Failure(StaleError(*resource.info, name));
+    }
+  }
+}
+
+Result<Written> Registry::UpdateOnce(const WriteContext& context,
+                                     const Resource& resource,
+                                     const store::Entry& entry,
+                                     std::string_view subresource,
+                                     bool unconditional,
+                                     const UpdateSource& source) {
+  const api::Strategy& strategy = *resource.strategy;
+  const api::KindInfo& info = *resource.info;
+  const api::UpdateRules* const rules = strategy.Update(subresource);
+  if (rules == nullptr) {
+    return Failure(NoSuchResourceError());
+  }
+  ALLOT_ASSIGN_OR_RETURN(const AnyView old_view, ViewOf(entry));
+  const api::meta::ObjectMeta& old = MetadataOf(resource.stored_type(), old_view.get());
+  ALLOT_ASSIGN_OR_RETURN(AnyDraft draft, source(old_view, entry.revision()));
+  api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
+  if (!metadata.uid.empty() && metadata.uid != old.uid) {
+    return Failure(ConflictError(info, old.name, UidMismatch(resource, metadata, old)));
+  }
+  if (!metadata.resource_version.empty() && metadata.resource_version != "0") {
+    if (metadata.resource_version != fmt::format_int(entry.revision()).str()) {
+      return Failure(StaleError(info, old.name));
+    }
+  } else if (!unconditional && !strategy.allow_unconditional_update) {
+    return Failure(InvalidError(info.kind,
+                                info.group,
+                                old.name,
+                                {{"FieldValueInvalid",
+                                  "Invalid value: 0: must be specified for an update",
+                                  "metadata.resourceVersion"}}));
+  }
+  metadata.resource_version = {};
+  CarryMetadata(metadata, old);
+  SetTypeMeta(resource, draft);
+  const api::StrategyContext strategy_context = StrategyContextNow();
+  if (strategy.apply_defaults != nullptr) {
+    strategy.apply_defaults(strategy_context, draft.root(), draft.arena());
+  }
+  if (rules->prepare != nullptr) {
+    rules->prepare(strategy_context, draft.root(), old_view.get(), draft.arena());
+  }
+  ALLOT_RETURN_IF_ERROR(AdmitUpdate(resource, subresource, draft, old_view));
+  api::FieldErrors errors;
+  if (rules->validate != nullptr) {
+    rules->validate(strategy_context, draft.root(), old_view.get(), errors);
+  }
+  if (strategy.warnings != nullptr && context.warnings != nullptr && subresource.empty()) {
+    strategy.warnings(draft.root(), old_view.get(), *context.warnings);
+  }
+  if (!errors.empty()) {
+    return Failure(api::ToStatus(info.group, info.kind, old.name, errors));
+  }
+  return CommitUpdate(context, resource, entry, draft, RemovesObject(resource, draft, old));
+}
+
+Result<Written> Registry::CommitUpdate(const WriteContext& context,
+                                       const Resource& resource,
+                                       const store::Entry& old,
+                                       AnyDraft& draft,
+                                       bool remove) {
+  const base::Ref<const schema::Object> record = EncodeRecord(draft.type(), draft.root());
+  Written out;
+  out.view = draft.Freeze();
+  out.removed = remove;
+  if (!remove && record->body() == old.value().bytes()) {
+    out.entry = base::Ref<const store::Entry>::Share(&old);
+    out.revision = old.revision();
+    return out;
+  }
+  if (context.dry_run) {
+    out.revision = old.revision();
+    return out;
+  }
+  store::Op op;
+  op.key = {resource.store_id, old.key()};
+  op.value = store::Value::Of(record);
+  op.typed = out.view;
+  op.expected = old.revision();
+  op.remove = remove;
+  ALLOT_ASSIGN_OR_RETURN(out.entry, store_.Commit(std::move(op), context.sink, context.token));
+  out.revision = out.entry->revision();
+  out.pending = true;
+  return out;
+}
+
+}  // namespace allot::apiserver
