@@ -9,6 +9,7 @@
 #include "api/core/v1.gen.h"
 #include "api/events/v1.gen.h"
 #include "client/typed.h"
+#include "text/json.h"
 
 namespace allot::client {
 namespace {
@@ -304,8 +305,11 @@ base::Result<void> EventRecorder::Patch(const Entry& entry) {
         client_, ns, entry.event_name, PatchType::kStrategicMerge, patch, "", write));
     return {};
   }
-  const std::string patch = fmt::format(
-      R"({{"count":{},"lastTimestamp":"{}"}})", entry.count, quantity::FormatTime(entry.last));
+  std::string patch = fmt::format(R"({{"count":{},"lastTimestamp":"{}","message":)",
+                                  entry.count,
+                                  quantity::FormatTime(entry.last));
+  text::AppendJsonString(entry.message, patch);
+  patch.push_back('}');
   ALLOT_RETURN_IF_ERROR(client::Patch<api::core::Event>(
       client_, ns, entry.event_name, PatchType::kStrategicMerge, patch, "", write));
   return {};

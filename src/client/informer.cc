@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
+
+#include "schema/codec.h"
 
 namespace allot::client {
 
@@ -81,15 +84,14 @@ void Informer::Relist() {
       changes.push_back({EventType::kDeleted, {object, nullptr}, object});
     }
   }
-  for (const Change& change : changes) {
-    if (change.type == EventType::kDeleted) {
-      Erase({change.old->namespace_(), change.old->name()});
-    } else {
-      Put(change.item);
-    }
+  constexpr std::size_t kPiece = 512;
+  for (std::size_t at = 0; at < changes.size(); at += kPiece) {
+    const auto first = changes.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto last =
+        changes.begin() + static_cast<std::ptrdiff_t>(std::min(changes.size(), at + kPiece));
+    Commit({std::make_move_iterator(first), std::make_move_iterator(last)});
   }
   synced_ = true;
-  Deliver(changes);
   StartWatch();
 }
 
@@ -139,27 +141,62 @@ void Informer::Apply(const std::vector<WatchEvent>& events) {
   changes.reserve(events.size());
   for (const WatchEvent& event : events) {
     revision_ = std::max(revision_, event.revision);
-    if (event.type == EventType::kBookmark) {
-      continue;
+    if (event.type != EventType::kBookmark) {
+      changes.push_back({event.type, event.item, nullptr});
     }
-    const Key key{event.item.object->namespace_(), event.item.object->name()};
-    const auto found = store_.find(key);
-    ObjectRef old = found != store_.end() ? found->second : nullptr;
-    if (event.type == EventType::kDeleted) {
-      if (old) {
-        Erase(key);
-        changes.push_back({EventType::kDeleted, event.item, std::move(old)});
-      }
-      continue;
-    }
-    if (old && old->uid() == event.item.object->uid() &&
-        old->revision() >= event.item.object->revision()) {
-      continue;  // seen in the list already
-    }
-    Put(event.item);
-    changes.push_back({old ? EventType::kModified : EventType::kAdded, event.item, std::move(old)});
   }
-  Deliver(changes);
+  Commit(std::move(changes));
+}
+
+bool Informer::Decode(Item& item) {
+  if (item.view != nullptr) {
+    return true;
+  }
+  ++decodes_;
+  base::Result<schema::DecodedObject> decoded = schema::DecodeObject(item.object);
+  if (!decoded) {
+    ++broken_;
+    last_error_ = decoded.error().ToString();
+    return false;
+  }
+  item.view = AnyView(std::move(decoded->arena), decoded->root);
+  return true;
+}
+
+void Informer::Commit(std::vector<Change> changes) {
+  std::size_t kept = 0;
+  for (Change& change : changes) {
+    const Key key{change.item.object->namespace_(), change.item.object->name()};
+    const auto found = store_.find(key);
+    change.old = found != store_.end() ? found->second : nullptr;
+    if (change.type == EventType::kDeleted) {
+      if (!change.old || !Decode(change.item)) {
+        continue;
+      }
+      Erase(key);
+    } else {
+      if (change.old && change.old->uid() == change.item.object->uid() &&
+          change.old->revision() >= change.item.object->revision()) {
+        continue;  // seen in the list already
+      }
+      if (!Decode(change.item)) {
+        continue;
+      }
+      Put(change.item);
+      change.type = change.old ? EventType::kModified : EventType::kAdded;
+    }
+    if (kept != static_cast<std::size_t>(&change - changes.data())) {
+      changes[kept] = std::move(change);
+    }
+    ++kept;
+  }
+  changes.resize(kept);
+  if (changes.empty()) {
+    return;
+  }
+  for (const Handler& handler : handlers_) {
+    handler(changes);
+  }
 }
 
 void Informer::Put(const Item& item) {
@@ -214,15 +251,6 @@ void Informer::IndexErase(const schema::Object* object) {
       }
     }
     index.keys.erase(found);
-  }
-}
-
-void Informer::Deliver(const std::vector<Change>& changes) {
-  if (changes.empty()) {
-    return;
-  }
-  for (const Handler& handler : handlers_) {
-    handler(changes);
   }
 }
 

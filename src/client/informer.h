@@ -23,7 +23,7 @@ namespace allot::client {
 
 struct Change {
   EventType type = EventType::kAdded;  ///< never kBookmark
-  Item item;                           ///< kDeleted: the last known state
+  Item item;                           ///< with its view; kDeleted: the last known state
   ObjectRef old;                       ///< what the store held before; null for kAdded
 };
 
@@ -66,6 +66,9 @@ class Informer final : private WatchSink {
   /// Work counters.
   [[nodiscard]] std::uint64_t lists() const { return lists_; }
   [[nodiscard]] std::uint64_t batches() const { return batches_; }
+  [[nodiscard]] std::uint64_t decodes() const { return decodes_; }
+  /// Records that could not be decoded and were left out.
+  [[nodiscard]] std::uint64_t broken() const { return broken_; }
 
  private:
   struct Key {
@@ -95,7 +98,8 @@ class Informer final : private WatchSink {
   void Erase(const Key& key);
   void IndexPut(const Item& item);
   void IndexErase(const schema::Object* object);
-  void Deliver(const std::vector<Change>& changes);
+  void Commit(std::vector<Change> changes);
+  bool Decode(Item& item);
 
   Client& client_;
   Loop& loop_;
@@ -114,6 +118,8 @@ class Informer final : private WatchSink {
   std::string last_error_;
   std::uint64_t lists_ = 0;
   std::uint64_t batches_ = 0;
+  std::uint64_t decodes_ = 0;
+  std::uint64_t broken_ = 0;
 };
 
 }  // namespace allot::client

@@ -11,7 +11,14 @@
 #include "client/resources.h"
 #include "schema/codec.h"
 
+namespace allot::api::meta {
+struct ObjectMeta;
+}
+
 namespace allot::client {
+
+/// The metadata of an object of any kind. REQUIRES: `root` is a struct of `type`, a kind.
+[[nodiscard]] const api::meta::ObjectMeta& MetadataOf(const schema::TypeDesc& type, const void* root);
 
 /// A record and its typed view.
 template <typename T>

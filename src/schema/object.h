@@ -209,6 +209,19 @@ class Draft {
     editor().Erase(map, key);
   }
 
+  /// Keeps what `other` points to alive as long as this draft and what is made of it.
+  template <typename U>
+  void KeepAlive(const View<U>& other) {
+    if (base_ == nullptr) {
+      base_ = other.arena();
+      return;
+    }
+    using Memory = std::shared_ptr<const base::Arena>;
+    auto both = std::make_shared<std::pair<Memory, Memory>>(base_, other.arena());
+    const base::Arena* const first = both->first.get();
+    base_ = Memory(std::move(both), first);
+  }
+
   /// Ends writing: the frozen view. The draft keeps reading from it but must not be written any
   /// more.
   [[nodiscard]] View<T> Freeze() const {

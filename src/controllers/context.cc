@@ -1,0 +1,81 @@
+#include "controllers/context.h"
+
+#include <utility>
+
+namespace allot::controllers {
+
+client::Informer& Context::InformerFor(const client::Resource& resource) {
+  std::unique_ptr<client::Informer>& informer = informers_[&resource];
+  if (!informer) {
+    informer = std::make_unique<client::Informer>(client, loop, resource);
+  }
+  return *informer;
+}
+
+void Context::StartInformers() {
+  for (const auto& [resource, informer] : informers_) {
+    informer->Start();
+  }
+}
+
+bool Context::Synced() const {
+  for (const auto& [resource, informer] : informers_) {
+    if (!informer->synced()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+client::WriteOptions Context::Chained(std::function<void()> failed) {
+  client::WriteOptions options;
+  options.ack = client::Ack::kSequenced;
+  if (failed) {
+    options.on_durable = [&loop = loop,
+                          failed = std::move(failed)](const base::Result<void>& result) {
+      if (!result) {
+        loop.Post(failed);
+      }
+    };
+  }
+  return options;
+}
+
+void Watch(Context& context, client::WorkQueue& queue) {
+  const telemetry::Labels labels{{"name", queue.name()}};
+  telemetry::Counter& retries = context.metrics.GetCounter(
+      "workqueue_retries_total", "Keys that came back after a failure.", labels);
+  queue.OnError([log = context.log, &retries](const std::string& key, const base::Status& status) {
+    retries.Add();
+    log.Debug("work item failed, will be tried again", {{"key", key}, telemetry::Field(status)});
+  });
+  telemetry::Gauge& depth =
+      context.metrics.GetGauge("workqueue_depth", "Keys waiting to be reconciled.", labels);
+  telemetry::Counter& adds =
+      context.metrics.GetCounter("workqueue_adds_total", "Keys added to the queue.", labels);
+  context.loop.OnTurn([&queue, &depth, &adds, seen = std::uint64_t{0}]() mutable {
+    depth.Set(static_cast<double>(queue.depth()));
+    adds.Add(queue.stats().adds - seen);
+    seen = queue.stats().adds;
+    return false;
+  });
+}
+
+std::string KeyOf(std::string_view ns, std::string_view name) {
+  std::string key;
+  key.reserve(ns.size() + name.size() + 1);
+  if (!ns.empty()) {
+    key.append(ns).push_back('/');
+  }
+  return key.append(name);
+}
+
+std::pair<std::string_view, std::string_view> SplitKey(std::string_view key) {
+  const std::size_t slash = key.find('/');
+  if (slash == std::string_view::npos) {
+    return {{}, key};
+  }
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
+}  // namespace allot::controllers

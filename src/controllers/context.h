@@ -1,0 +1,69 @@
+// Context: what all controllers of one process share: client, loop, informers, metrics, log.
+//
+// Controllers never start informers themselves: they ask For<T>() while they are made, and the
+// manager starts all that somebody asked for. Thread safety: the loop's thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "client/client.h"
+#include "client/informer.h"
+#include "client/loop.h"
+#include "client/resources.h"
+#include "client/work_queue.h"
+#include "telemetry/log.h"
+#include "telemetry/metrics.h"
+
+namespace allot::controllers {
+
+class Context {
+ public:
+  /// REQUIRES: all arguments outlive the context.
+  Context(client::Client& client,
+          client::Loop& loop,
+          telemetry::Registry& metrics,
+          telemetry::Logger log)
+      : client(client), loop(loop), metrics(metrics), log(std::move(log)) {}
+
+  /// The one informer of a resource in this process. REQUIRES: before StartInformers.
+  client::Informer& InformerFor(const client::Resource& resource);
+  template <typename T>
+  client::Informer& For() {
+    return InformerFor(client::ResourceOf<T>());
+  }
+  void StartInformers();
+  [[nodiscard]] bool Synced() const;
+
+  /// A write whose outcome nobody waits for here: accepted in order now, `failed` is run on the
+  /// loop when it did not become durable after all.
+  [[nodiscard]] client::WriteOptions Chained(std::function<void()> failed = {});
+
+  client::Client& client;
+  client::Loop& loop;
+  telemetry::Registry& metrics;
+  telemetry::Logger log;
+
+ private:
+  std::map<const client::Resource*, std::unique_ptr<client::Informer>> informers_;
+};
+
+/// One controller. Making it wires its handlers; destroying it ends it.
+class Controller {
+ public:
+  virtual ~Controller() = default;
+  /// Called once all informers are in sync and before work queues run.
+  virtual void Start() {}
+};
+
+/// Registers workqueue_* of `queue` and logs its errors.
+void Watch(Context& context, client::WorkQueue& queue);
+
+/// "namespace/name", or "name" without a namespace; and its parts.
+[[nodiscard]] std::string KeyOf(std::string_view ns, std::string_view name);
+[[nodiscard]] std::pair<std::string_view, std::string_view> SplitKey(std::string_view key);
+
+}  // namespace allot::controllers
