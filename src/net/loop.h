@@ -52,6 +52,8 @@ class Loop {
     /// Queues the task; false (task dropped) when the loop is stopped or gone.
     bool Post(Task task) const;
     bool PostAll(std::vector<Task> tasks) const;
+    /// As Loop::OnLoopThread; false when the loop never ran.
+    [[nodiscard]] bool OnLoopThread() const;
 
    private:
     friend class Loop;
@@ -114,7 +116,8 @@ class Loop {
   const base::Clock& clock_;
   base::MonoTime now_;
   std::uint64_t turns_ = 0;
-  std::vector<TurnEndHandler*> turn_end_;
+  std::vector<TurnEndHandler*> turn_end_;          // for this turn's end
+  std::vector<TurnEndHandler*> running_turn_end_;  // being called
   std::vector<std::shared_ptr<void>> garbage_;
   std::unique_ptr<Impl> impl_;
 };
