@@ -47,7 +47,6 @@ struct LocalOptions {
   std::uint32_t batch_rows = 1024;  ///< rows of one log commit
   std::uint64_t batch_bytes = 4 << 20;
   std::uint32_t compact_chunk = 256;  ///< rows deleted in one go
-  std::uint32_t compact_every = 16;   ///< under load: batches between two chunks
   std::uint32_t kept_snapshots = 64;
   std::chrono::nanoseconds probe_interval = std::chrono::seconds(1);  ///< when out of space
 };

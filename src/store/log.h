@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,12 +67,24 @@ class Log {
   virtual std::expected<void, LogFailure> Probe() = 0;
   /// Housekeeping that may run between two appends (checkpoint when due); `idle`: nobody waits, so
   /// free pages may be given back. Returns true when more of it is left to do.
-  virtual bool Maintain(bool idle) = 0;
+  virtual std::expected<bool, LogFailure> Maintain(bool idle) = 0;
   [[nodiscard]] virtual LogSize size() const = 0;
 };
 
-/// Rows kept in memory: nothing survives the process, but a second store may be opened over it.
-[[nodiscard]] std::unique_ptr<Log> MakeMemoryLog();
+/// What a memory log has "on disk"; outlives the log, so that a second one can be opened over it.
+class MemoryDisk {
+ public:
+  struct Row {
+    Revision created = 0;
+    std::string key;
+    std::optional<std::string> value;
+  };
+  std::map<Revision, Row> rows;
+  Revision compacted = 0;
+};
+
+/// A log in memory. Without `disk` rows are not kept at all: nothing survives the store.
+[[nodiscard]] std::unique_ptr<Log> MakeMemoryLog(std::shared_ptr<MemoryDisk> disk = nullptr);
 
 struct SqliteOptions {
   /// Data directory; made when missing. Holds allot.db, its write-ahead log and the lock file.
