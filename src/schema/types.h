@@ -1,8 +1,8 @@
 // The value forms of generated API structs: trivially copyable, strings and lists are views.
 //
-// A struct made of these owns nothing. What it points to lives in the arena (or the body) it was decoded
-// from; see schema/object.h for View and Draft, which keep that memory alive. A value-initialised struct
-// is the empty object. Thread safety: published structs are never changed.
+// A struct made of these owns nothing. What it points to lives in the arena (or the body) it was
+// decoded from; see schema/object.h for View and Draft, which keep that memory alive. A
+// value-initialised struct is the empty object. Thread safety: published structs are never changed.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,9 @@ struct Map : List<MapEntry<V>> {
   /// Null when the key is absent. Cost: O(log n).
   [[nodiscard]] const V* Find(Str key) const {
     const auto* const at =
-        std::lower_bound(this->begin(), this->end(), key,
-                         [](const MapEntry<V>& entry, Str wanted) { return entry.key < wanted; });
+        std::lower_bound(this->begin(), this->end(), key, [](const MapEntry<V>& entry, Str wanted) {
+          return entry.key < wanted;
+        });
     return at != this->end() && at->key == key ? &at->value : nullptr;
   }
   /// The value, or `otherwise` when the key is absent.

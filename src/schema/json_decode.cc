@@ -1,0 +1,792 @@
+// Typed JSON decoding: one pass over the text, one walk over the tables.
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/arena.h"
+#include "quantity/go_text.h"
+#include "schema/codec.h"
+#include "schema/layout.h"
+#include "text/json.h"
+#include "text/json_scanner.h"
+
+namespace allot::schema {
+namespace {
+
+using base::Reason;
+using base::Result;
+
+constexpr std::size_t kMostFindings = 100;  // upstream stops collecting there
+
+/// Where the decoder stands, one per open object or array; paths are built from these on demand.
+struct Frame {
+  const Frame* parent = nullptr;
+  const TypeDesc* type = nullptr;    // of an object with a table, else null
+  const JsonField* field = nullptr;  // the member being read
+  Str key{};                         // map: the key being read
+  std::uint32_t index = 0;           // list: the element being read
+  bool is_list = false;
+};
+
+std::string StrictPath(const Frame* frame) {
+  if (frame == nullptr) {
+    return {};
+  }
+  std::string path = StrictPath(frame->parent);
+  if (frame->is_list) {
+    return path + "[" + std::to_string(frame->index) + "]";
+  }
+  const Str name = frame->type == nullptr ? frame->key : frame->field->field->name;
+  return path.empty() ? std::string(name) : path + "." + std::string(name);
+}
+
+std::string GoType(const FieldDesc& field, bool element) {
+  const Shape shape = element ? Shape::kValue : field.shape;
+  std::string base(field.kind != ValueKind::kMessage
+                       ? (field.named.empty() ? GoScalarName(field.kind) : field.named)
+                       : std::string_view());
+  if (field.kind == ValueKind::kMessage) {
+    base = std::string(field.message->version) + "." + std::string(field.message->name);
+  }
+  switch (shape) {
+    case Shape::kList: return "[]" + base;
+    case Shape::kMap:
+      return field.kind == ValueKind::kQuantity ? "v1.ResourceList" : "map[string]" + base;
+    default: return base;
+  }
+}
+
+class Decoder {
+ public:
+  Decoder(std::string_view text, base::Arena& arena, const DecodeOptions& options)
+      : at_(text.data()),
+        end_(text.data() + text.size()),
+        arena_(arena),
+        strict_(options.strict),
+        max_depth_(options.max_depth) {}
+
+  bool Run(const TypeDesc& type, void* root) {
+    at_ = text::SkipBlanks(at_, end_);
+    if (at_ == end_) {
+      return false;
+    }
+    if (*at_ == '{') {
+      if (!Object(type, static_cast<char*>(root), nullptr, max_depth_)) {
+        return false;
+      }
+    } else if (*at_ != 'n') {
+      return Mismatch(nullptr, std::string(type.version) + "." + std::string(type.name));
+    } else if (!Literal("null")) {
+      return false;
+    }
+    return text::SkipBlanks(at_, end_) == end_;
+  }
+
+  /// What went wrong beyond syntax; empty when only the syntax is broken.
+  std::string& error() { return error_; }
+
+ private:
+  void Blanks() {
+    if (at_ != end_ && static_cast<unsigned char>(*at_) <= ' ') {
+      at_ = text::SkipBlanks(at_, end_);
+    }
+  }
+
+  bool Literal(std::string_view word) {
+    if (static_cast<std::size_t>(end_ - at_) < word.size() ||
+        std::memcmp(at_, word.data(), word.size()) != 0) {
+      return false;
+    }
+    at_ += word.size();
+    return true;
+  }
+
+  bool IsNull() const { return at_ != end_ && *at_ == 'n'; }
+
+  Str Keep(const text::RawString& raw) {
+    if (raw.plain) {
+      return raw.text;
+    }
+    const std::size_t bound = text::UnescapedBound(raw.text);
+    char* const to = static_cast<char*>(arena_.Allocate(bound, 1));
+    return {to, text::Unescape(raw.text, to)};
+  }
+
+  /// Reads `"key":`; false when malformed.
+  bool Key(Str& key) {
+    Blanks();
+    if (at_ == end_ || *at_ != '"') {
+      return false;
+    }
+    text::RawString raw;
+    at_ = text::ScanString(at_, end_, raw);
+    if (at_ == nullptr) {
+      return false;
+    }
+    key = Keep(raw);
+    Blanks();
+    if (at_ == end_ || *at_ != ':') {
+      return false;
+    }
+    ++at_;
+    Blanks();
+    return at_ != end_;
+  }
+
+  /// After a value: true to go on after a comma, false at `close`. Malformed text sets bad.
+  bool More(char close, bool& bad) {
+    Blanks();
+    if (at_ == end_) {
+      bad = true;
+      return false;
+    }
+    const char c = *at_++;
+    if (c == ',') {
+      return true;
+    }
+    bad = c != close;
+    return false;
+  }
+
+  bool Object(const TypeDesc& type, char* to, const Frame* parent, int depth) {
+    if (depth <= 0) {
+      return false;
+    }
+    Frame frame{.parent = parent, .type = &type};
+    std::uint64_t seen[2] = {0, 0};
+    ++at_;
+    Blanks();
+    if (at_ != end_ && *at_ == '}') {
+      ++at_;
+      return true;
+    }
+    bool bad = false;
+    do {
+      Str key;
+      if (!Key(key)) {
+        return false;
+      }
+      const JsonField* const found = type.Find(key);
+      if (found == nullptr) {
+        Report("unknown", parent, key);
+        at_ = text::SkipValue(at_, end_, depth - 1);
+        if (at_ == nullptr) {
+          return false;
+        }
+        continue;
+      }
+      const auto index = static_cast<std::size_t>(found - type.json_fields.data());
+      std::uint64_t& word = seen[index / 64 & 1];
+      const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+      if ((word & bit) != 0) {
+        Report("duplicate", parent, key);
+      }
+      word |= bit;
+      frame.field = found;
+      if (!Member(*found->field, to + found->offset, frame, depth)) {
+        return false;
+      }
+    } while (More('}', bad));
+    return !bad;
+  }
+
+  bool Member(const FieldDesc& field, char* to, const Frame& frame, int depth) {
+    switch (field.shape) {
+      case Shape::kValue: return Value(field, to, frame, depth, /*element=*/false);
+      case Shape::kPointer: return Pointer(field, to, frame, depth);
+      case Shape::kList: return ListOf(field, to, frame, depth);
+      case Shape::kMap: return MapOf(field, to, frame, depth);
+    }
+    return false;
+  }
+
+  bool Pointer(const FieldDesc& field, char* to, const Frame& frame, int depth) {
+    if (IsNull()) {
+      Store<const void*>(to, nullptr);
+      return Literal("null");
+    }
+    auto* target = static_cast<char*>(const_cast<void*>(Load<const void*>(to)));
+    if (target == nullptr) {
+      const Layout layout = LayoutOf(field);
+      target = NewZeroed(arena_, layout.size, layout.alignment);
+      Store<const void*>(to, target);
+    }
+    return Value(field, target, frame, depth, /*element=*/false);
+  }
+
+  bool ListOf(const FieldDesc& field, char* to, const Frame& parent, int depth) {
+    if (IsNull()) {
+      Store(to, AnyList());
+      return Literal("null");
+    }
+    if (*at_ != '[') {
+      return Mismatch(&parent, GoType(field, false));
+    }
+    if (depth <= 0) {
+      return false;
+    }
+    const Layout layout = LayoutOf(field);
+    ListBuilder list(arena_, layout.size, layout.alignment);
+    ++at_;
+    Blanks();
+    if (at_ != end_ && *at_ == ']') {
+      ++at_;
+      Store(to, list.Finish());
+      return true;
+    }
+    Frame frame{.parent = &parent, .is_list = true};
+    bool bad = false;
+    do {
+      Blanks();
+      if (at_ == end_ || !Value(field, list.Add(), frame, depth - 1, /*element=*/true)) {
+        return false;
+      }
+      ++frame.index;
+    } while (More(']', bad));
+    Store(to, list.Finish());
+    return !bad;
+  }
+
+  bool MapOf(const FieldDesc& field, char* to, const Frame& parent, int depth) {
+    if (IsNull()) {
+      Store(to, AnyList());
+      return Literal("null");
+    }
+    if (*at_ != '{') {
+      return Mismatch(&parent, GoType(field, false));
+    }
+    if (depth <= 0) {
+      return false;
+    }
+    const EntryLayout layout = EntryLayoutOf(field);
+    ListBuilder list(arena_, layout.size, layout.alignment);
+    list.Start(Load<AnyList>(to));
+    const std::uint32_t before = list.count();
+    ++at_;
+    Blanks();
+    if (at_ != end_ && *at_ == '}') {
+      ++at_;
+      Store(to, list.Finish());
+      return true;
+    }
+    Frame frame{.parent = &parent};
+    bool sorted = before == 0;
+    bool bad = false;
+    do {
+      Str key;
+      if (!Key(key)) {
+        return false;
+      }
+      sorted = sorted && (list.count() == 0 || Load<Str>(list[list.count() - 1]) < key);
+      if (!sorted && strict_ != nullptr && HasKey(list, before, key)) {
+        Report("duplicate", &parent, key);
+      }
+      char* const entry = list.Add();
+      Store(entry, key);
+      frame.key = key;
+      if (field.kind == ValueKind::kStringList) {
+        if (!StringList(entry + layout.value, frame)) {
+          return false;
+        }
+      } else if (!Value(field, entry + layout.value, frame, depth - 1, /*element=*/true)) {
+        return false;
+      }
+    } while (More('}', bad));
+    if (!sorted) {
+      list.SortEntries();
+    }
+    Store(to, list.Finish());
+    return !bad;
+  }
+
+  static bool HasKey(const ListBuilder& list, std::uint32_t from, Str key) {
+    for (std::uint32_t i = from; i < list.count(); ++i) {
+      if (Load<Str>(list[i]) == key) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool StringList(char* to, const Frame& parent) {
+    if (IsNull()) {
+      return Literal("null");
+    }
+    if (*at_ != '[') {
+      return Mismatch(&parent, "[]string");
+    }
+    ListBuilder list(arena_, sizeof(Str), alignof(Str));
+    ++at_;
+    Blanks();
+    if (at_ != end_ && *at_ == ']') {
+      ++at_;
+      Store(to, list.Finish());
+      return true;
+    }
+    bool bad = false;
+    do {
+      Blanks();
+      if (at_ == end_) {
+        return false;
+      }
+      char* const element = list.Add();
+      if (IsNull()) {
+        if (!Literal("null")) {
+          return false;
+        }
+      } else if (*at_ != '"') {
+        return Mismatch(&parent, "string");
+      } else if (!String(element)) {
+        return false;
+      }
+    } while (More(']', bad));
+    Store(to, list.Finish());
+    return !bad;
+  }
+
+  bool String(char* to) {
+    text::RawString raw;
+    at_ = text::ScanString(at_, end_, raw);
+    if (at_ == nullptr) {
+      return false;
+    }
+    Store(to, Keep(raw));
+    return true;
+  }
+
+  /// Reads one value of the field's kind. `to` is zero, or holds an earlier value that is
+  /// overwritten.
+  bool Value(const FieldDesc& field, char* to, const Frame& frame, int depth, bool element) {
+    const char c = *at_;
+    switch (field.kind) {
+      case ValueKind::kString:
+        if (c == '"') {
+          return String(to);
+        }
+        break;
+      case ValueKind::kMessage:
+        if (c == '{') {
+          return Object(*field.message, to, &frame, depth - 1);
+        }
+        break;
+      case ValueKind::kBool:
+        if (c == 't' || c == 'f') {
+          Store(to, c == 't');
+          return Literal(c == 't' ? "true" : "false");
+        }
+        break;
+      case ValueKind::kInt32:
+        if (c == '-' || (c >= '0' && c <= '9')) {
+          return Integer<std::int32_t>(field, to, frame, element);
+        }
+        break;
+      case ValueKind::kInt64:
+        if (c == '-' || (c >= '0' && c <= '9')) {
+          return Integer<std::int64_t>(field, to, frame, element);
+        }
+        break;
+      case ValueKind::kDouble:
+        if (c == '-' || (c >= '0' && c <= '9')) {
+          return Double(field, to, frame, element);
+        }
+        break;
+      default: return Special(field, to, frame, depth);
+    }
+    if (c == 'n') {
+      return Literal("null");  // leaves the zero value, as Go does
+    }
+    if (field.kind == ValueKind::kMessage && c == '[' && depth <= 0) {
+      return false;
+    }
+    return Mismatch(&frame, GoType(field, element));
+  }
+
+  bool Number(Str& token, bool& is_integer) {
+    const char* const from = at_;
+    const char* const to = text::ScanNumber(at_, end_, is_integer);
+    if (to == nullptr) {
+      return false;
+    }
+    token = {from, static_cast<std::size_t>(to - from)};
+    at_ = to;
+    return true;
+  }
+
+  template <typename T>
+  bool Integer(const FieldDesc& field, char* to, const Frame& frame, bool element) {
+    Str token;
+    bool is_integer = false;
+    if (!Number(token, is_integer)) {
+      return false;
+    }
+    T value = 0;
+    if (!is_integer ||
+        std::from_chars(token.data(), token.data() + token.size(), value).ec != std::errc()) {
+      return Cannot("number " + std::string(token), &frame, GoType(field, element));
+    }
+    Store(to, value);
+    return true;
+  }
+
+  bool Double(const FieldDesc& field, char* to, const Frame& frame, bool element) {
+    Str token;
+    bool is_integer = false;
+    if (!Number(token, is_integer)) {
+      return false;
+    }
+    double value = 0;
+    if (std::from_chars(token.data(), token.data() + token.size(), value).ec ==
+        std::errc::result_out_of_range) {
+      value = std::strtod(std::string(token).c_str(), nullptr);
+      if (std::isinf(value)) {
+        return Cannot("number " + std::string(token), &frame, GoType(field, element));
+      }
+    }
+    Store(to, value);
+    return true;
+  }
+
+  /// Kinds that read their own texts.
+  bool Special(const FieldDesc& field, char* to, const Frame& frame, int depth) {
+    switch (field.kind) {
+      case ValueKind::kQuantity: return Quantity(to, depth);
+      case ValueKind::kTime:
+      case ValueKind::kMicroTime: return Time(field.kind, to, frame);
+      case ValueKind::kDuration: return Duration(to, frame);
+      case ValueKind::kIntOrString: return IntOrString_(to, frame);
+      case ValueKind::kBytes: return Bytes(field, to, frame);
+      case ValueKind::kRaw:
+      case ValueKind::kFieldsV1: return Raw(to, depth);
+      default: return Mismatch(&frame, GoType(field, false));
+    }
+  }
+
+  bool Quantity(char* to, int depth) {
+    const char* const from = at_;
+    const char* const next = text::SkipValue(at_, end_, depth);
+    if (next == nullptr) {
+      return false;
+    }
+    std::string_view token(from, static_cast<std::size_t>(next - from));
+    at_ = next;
+    if (token == "null") {
+      Store(to, quantity::Quantity());
+      return true;
+    }
+    if (token.size() >= 2 && token.front() == '"') {
+      token = token.substr(1, token.size() - 2);
+    }
+    while (!token.empty() && static_cast<unsigned char>(token.front()) <= ' ') {
+      token.remove_prefix(1);
+    }
+    while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') {
+      token.remove_suffix(1);
+    }
+    const auto value = quantity::ParseQuantity(token);
+    if (!value) {
+      return Abort(value.error().message());
+    }
+    Store(to, *value);
+    return true;
+  }
+
+  /// Reads a string for a kind that Go reads with its own method.
+  bool OwnString(Str& out, const Frame& frame, std::string_view type = "string") {
+    if (*at_ != '"') {
+      return Mismatch(&frame, std::string(type));
+    }
+    text::RawString raw;
+    at_ = text::ScanString(at_, end_, raw);
+    if (at_ == nullptr) {
+      return false;
+    }
+    out = Keep(raw);
+    return true;
+  }
+
+  bool Time(ValueKind kind, char* to, const Frame& frame) {
+    if (IsNull()) {
+      Store(to, quantity::Time());
+      return Literal("null");
+    }
+    Str token;
+    if (!OwnString(token, frame)) {
+      return false;
+    }
+    auto value = kind == ValueKind::kTime ? quantity::ParseTime(token) : MicroTime(token);
+    if (!value) {
+      return Abort(value.error().message());
+    }
+    if (kind == ValueKind::kTime) {
+      value->nanos = 0;  // such times are written in whole seconds
+    }
+    // The first second of year 1 is Go's unset time.
+    constexpr std::int64_t kYearOne = -62135596800;
+    if (value->seconds == kYearOne && value->nanos == 0) {
+      value->set = false;
+      value->seconds = 0;
+    }
+    Store(to, *value);
+    return true;
+  }
+
+  /// RFC 3339 with exactly six digits after the point.
+  static Result<quantity::Time> MicroTime(Str token) {
+    auto value = quantity::ParseTime(token);
+    constexpr std::size_t kPoint = 19;  // 2006-01-02T15:04:05
+    constexpr std::string_view kLayout = "2006-01-02T15:04:05.000000Z07:00";
+    std::size_t digits = 0;
+    while (kPoint + 1 + digits < token.size() && token[kPoint + 1 + digits] >= '0' &&
+           token[kPoint + 1 + digits] <= '9') {
+      ++digits;
+    }
+    if (value && (token.size() <= kPoint || token[kPoint] != '.' || digits != 6)) {
+      return base::Error(Reason::kBadRequest,
+                         "parsing time " + quantity::GoQuote(token) + " as \"" +
+                             std::string(kLayout) + "\": cannot parse " +
+                             quantity::GoQuote(token.substr(std::min(kPoint, token.size()))) +
+                             " as \".000000\"");
+    }
+    if (!value) {
+      std::string message = value.error().message();
+      const std::size_t at = message.find("2006-01-02T15:04:05Z07:00");
+      if (at != std::string::npos) {
+        message.replace(at, 25, kLayout);
+      }
+      return base::Error(Reason::kBadRequest, std::move(message));
+    }
+    return value;
+  }
+
+  bool Duration(char* to, const Frame& frame) {
+    Str token;
+    if (IsNull()) {
+      if (!Literal("null")) {
+        return false;
+      }
+    } else if (!OwnString(token, frame)) {
+      return false;
+    }
+    const auto value = quantity::ParseDuration(token);
+    if (!value) {
+      return Abort(value.error().message());
+    }
+    Store(to, schema::Duration{*value});
+    return true;
+  }
+
+  bool IntOrString_(char* to, const Frame& frame) {
+    IntOrString value;
+    if (*at_ == '"') {
+      value.is_string = true;
+      if (!OwnString(value.text, frame)) {
+        return false;
+      }
+    } else if (IsNull()) {
+      if (!Literal("null")) {
+        return false;
+      }
+    } else if (*at_ == '-' || (*at_ >= '0' && *at_ <= '9')) {
+      Str token;
+      bool is_integer = false;
+      if (!Number(token, is_integer)) {
+        return false;
+      }
+      if (!is_integer ||
+          std::from_chars(token.data(), token.data() + token.size(), value.number).ec !=
+              std::errc()) {
+        return Cannot("number " + std::string(token), &frame, "int32");
+      }
+    } else {
+      return Mismatch(&frame, "int32");
+    }
+    Store(to, value);
+    return true;
+  }
+
+  bool Bytes(const FieldDesc& field, char* to, const Frame& frame) {
+    if (IsNull()) {
+      Store(to, Str());
+      return Literal("null");
+    }
+    Str token;
+    if (*at_ == '[') {
+      return Mismatch(&frame, GoType(field, true));
+    }
+    if (!OwnString(token, frame, GoType(field, true))) {
+      return false;
+    }
+    char* const out = static_cast<char*>(arena_.Allocate(token.size() / 4 * 3 + 3, 1));
+    std::size_t size = 0;
+    std::size_t bad = 0;
+    if (!DecodeBase64(token, out, size, bad)) {
+      return Abort("illegal base64 data at input byte " + std::to_string(bad));
+    }
+    Store(to, Str(out, size));
+    return true;
+  }
+
+  /// Standard base64 with padding; line breaks are skipped. `bad` is where it goes wrong.
+  static bool DecodeBase64(Str from, char* out, std::size_t& size, std::size_t& bad);
+
+  bool Raw(char* to, int depth) {
+    const char* const from = at_;
+    const char* const next = text::SkipValue(at_, end_, depth);
+    if (next == nullptr) {
+      return false;
+    }
+    const Str token(from, static_cast<std::size_t>(next - from));
+    at_ = next;
+    if (token == "null") {
+      Store(to, RawJson());
+      return true;
+    }
+    if (token.find_first_of(" \t\r\n") == Str::npos) {
+      Store(to, RawJson{token});
+      return true;
+    }
+    std::string compact;
+    text::AppendCompactJson(token, compact);
+    Store(to, RawJson{arena_.Copy(compact)});
+    return true;
+  }
+
+  void Report(std::string_view what, const Frame* parent, Str key) {
+    if (strict_ == nullptr || strict_->errors.size() >= kMostFindings) {
+      return;
+    }
+    std::string path = StrictPath(parent);
+    path += path.empty() ? std::string(key) : "." + std::string(key);
+    std::string finding = std::string(what) + " field " + quantity::GoQuote(path);
+    for (const std::string& known : strict_->errors) {
+      if (known == finding) {
+        return;
+      }
+    }
+    strict_->errors.push_back(std::move(finding));
+  }
+
+  bool Abort(std::string message) {
+    error_ = std::move(message);
+    return false;
+  }
+
+  bool Mismatch(const Frame* frame, const std::string& type) {
+    switch (*at_) {
+      case '{': return Cannot("object", frame, type);
+      case '[': return Cannot("array", frame, type);
+      case '"': return Cannot("string", frame, type);
+      case 't':
+      case 'f': return Cannot("bool", frame, type);
+      default: return Cannot("number", frame, type);
+    }
+  }
+
+  /// Go's text for a value of the wrong type: the struct that holds the field, the path of fields.
+  bool Cannot(const std::string& value, const Frame* frame, const std::string& type) {
+    std::string path;
+    std::string_view holder;
+    for (; frame != nullptr; frame = frame->parent) {
+      if (frame->type == nullptr) {
+        continue;
+      }
+      std::string name(frame->field->field->name);
+      if (!frame->field->embedded.empty()) {
+        name = std::string(frame->field->embedded) + "." + name;
+      }
+      path = path.empty() ? name : name + "." + path;
+      if (holder.empty()) {
+        holder = frame->type->name;
+      }
+    }
+    if (path.empty()) {
+      return Abort("json: cannot unmarshal " + value + " into Go value of type " + type);
+    }
+    return Abort("json: cannot unmarshal " + value + " into Go struct field " +
+                 std::string(holder) + "." + path + " of type " + type);
+  }
+
+  const char* at_;
+  const char* end_;
+  base::Arena& arena_;
+  StrictFindings* strict_;
+  int max_depth_;
+  std::string error_;
+};
+
+bool Decoder::DecodeBase64(Str from, char* out, std::size_t& size, std::size_t& bad) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::uint32_t bits = 0;
+  std::size_t digits = 0;  // of the current group of four
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const char c = from[i];
+    if (c == '\n' || c == '\r') {
+      continue;
+    }
+    if (c == '=') {
+      // One or two at the end of a group, and nothing after them.
+      std::size_t padding = 0;
+      std::size_t j = i;
+      for (; j < from.size(); ++j) {
+        if (from[j] == '\n' || from[j] == '\r') {
+          continue;
+        }
+        if (from[j] != '=') {
+          break;
+        }
+        ++padding;
+      }
+      const bool whole = digits >= 2 && padding == 4 - digits && j == from.size();
+      bad = digits < 2 ? i : padding < 4 - digits ? from.size() : j;
+      if (!whole) {
+        return false;
+      }
+      bits <<= 6 * padding;
+      out[size++] = static_cast<char>(bits >> 16);
+      if (padding == 1) {
+        out[size++] = static_cast<char>(bits >> 8);
+      }
+      return true;
+    }
+    const std::size_t digit = kAlphabet.find(c);
+    if (digit == std::string_view::npos) {
+      bad = i;
+      return false;
+    }
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    if (++digits == 4) {
+      out[size++] = static_cast<char>(bits >> 16);
+      out[size++] = static_cast<char>(bits >> 8);
+      out[size++] = static_cast<char>(bits);
+      digits = 0;
+      bits = 0;
+    }
+  }
+  bad = from.size();
+  return digits == 0;
+}
+
+}  // namespace
+
+Result<void> DecodeJson(const TypeDesc& type,
+                        std::string_view text,
+                        base::Arena& arena,
+                        void* root,
+                        const DecodeOptions& options) {
+  Decoder decoder(text, arena, options);
+  if (decoder.Run(type, root)) {
+    return {};
+  }
+  // Go checks the syntax of the whole text first, so a syntax error anywhere comes before others.
+  if (auto error = text::FindJsonError(text, options.max_depth)) {
+    return base::Error(Reason::kBadRequest, std::move(error->message));
+  }
+  return base::Error(Reason::kBadRequest,
+                     decoder.error().empty() ? "exceeded max depth" : std::move(decoder.error()));
+}
+
+}  // namespace allot::schema

@@ -1,0 +1,396 @@
+// Typed JSON encoding: the order and the omissions of Go's encoder, from the tables.
+#include <charconv>
+#include <string>
+
+#include "schema/codec.h"
+#include "schema/layout.h"
+#include "schema/output.h"
+#include "text/json.h"
+#include "text/json_scanner.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace allot::schema {
+namespace {
+
+/// Whether a plain member is not its zero value.
+bool IsSet(ValueKind kind, const char* at) {
+  switch (kind) {
+    case ValueKind::kString:
+    case ValueKind::kBytes:
+    case ValueKind::kRaw:
+    case ValueKind::kFieldsV1: return !Load<Str>(at).empty();
+    case ValueKind::kBool: return Load<bool>(at);
+    case ValueKind::kInt32: return Load<std::int32_t>(at) != 0;
+    case ValueKind::kInt64: return Load<std::int64_t>(at) != 0;
+    case ValueKind::kDouble: return Load<double>(at) != 0;
+    case ValueKind::kTime:
+    case ValueKind::kMicroTime: return Load<quantity::Time>(at).set;
+    default: return true;  // Go never calls a struct empty
+  }
+}
+
+bool IsWritten(const FieldDesc& field, const char* at) {
+  if (field.always || field.omit == Omit::kNever) {
+    return true;
+  }
+  switch (field.shape) {
+    case Shape::kPointer: return Load<const void*>(at) != nullptr;
+    case Shape::kList:
+    case Shape::kMap: return Load<AnyList>(at).count != 0;
+    case Shape::kValue: return IsSet(field.kind, at);
+  }
+  return true;
+}
+
+/// Bytes that may stand in a JSON string as they are, by the rules of Go's encoder.
+bool IsPlain(unsigned char c) {
+  return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+class Encoder {
+ public:
+  Encoder(std::string& out, const EncodeOptions& options) : out_(out), options_(options) {}
+
+  void Root(const TypeDesc& type, const void* root) {
+    out_.Put('{');
+    bool first = true;
+    for (const JsonField& member : type.json_fields) {
+      const FieldDesc& field = *member.field;
+      const char* const at = At(root, member.offset);
+      if (type.is_kind && (field.name == "kind" || field.name == "apiVersion")) {
+        const Str text = field.name == "kind" && !options_.kind.empty() ? options_.kind
+                         : field.name != "kind" && !options_.api_version.empty()
+                             ? options_.api_version
+                             : Load<Str>(at);
+        if (!text.empty()) {
+          Name(field.name, first);
+          String(text);
+        }
+        continue;
+      }
+      if (!IsWritten(field, at)) {
+        continue;
+      }
+      Name(field.name, first);
+      const bool metadata = field.name == "metadata" && field.shape == Shape::kValue &&
+                            field.kind == ValueKind::kMessage;
+      if (metadata && (options_.revision != 0 || options_.without_revision)) {
+        Metadata(*field.message, at);
+      } else {
+        Member(field, at);
+      }
+    }
+    out_.Put('}');
+  }
+
+ private:
+  void Metadata(const TypeDesc& type, const char* base) {
+    out_.Put('{');
+    bool first = true;
+    for (const JsonField& member : type.json_fields) {
+      const FieldDesc& field = *member.field;
+      const char* const at = base + member.offset;
+      if (field.name == "resourceVersion") {
+        if (options_.revision != 0) {
+          Name(field.name, first);
+          out_.Put('"');
+          Integer(options_.revision);
+          out_.Put('"');
+        }
+      } else if (IsWritten(field, at)) {
+        Name(field.name, first);
+        Member(field, at);
+      }
+    }
+    out_.Put('}');
+  }
+
+  void Object(const TypeDesc& type, const char* base) {
+    out_.Put('{');
+    bool first = true;
+    for (const JsonField& member : type.json_fields) {
+      const char* const at = base + member.offset;
+      if (IsWritten(*member.field, at)) {
+        Name(member.field->name, first);
+        Member(*member.field, at);
+      }
+    }
+    out_.Put('}');
+  }
+
+  void Name(std::string_view name, bool& first) {
+    char* to = out_.Room(name.size() + 4);
+    if (!first) {
+      *to++ = ',';
+    }
+    first = false;
+    *to++ = '"';
+    std::memcpy(to, name.data(), name.size());
+    to += name.size();
+    *to++ = '"';
+    *to++ = ':';
+    out_.Advance(to);
+  }
+
+  void Member(const FieldDesc& field, const char* at) {
+    switch (field.shape) {
+      case Shape::kValue: Value(field, at); break;
+      case Shape::kPointer: {
+        const auto* const target = Load<const char*>(at);
+        if (target == nullptr) {
+          out_.Put("null");
+        } else {
+          Value(field, target);
+        }
+        break;
+      }
+      case Shape::kList: ListOf(field, Load<AnyList>(at)); break;
+      case Shape::kMap: MapOf(field, Load<AnyList>(at)); break;
+    }
+  }
+
+  void ListOf(const FieldDesc& field, const AnyList& list) {
+    if (list.items == nullptr) {
+      out_.Put("null");
+      return;
+    }
+    const Layout layout = LayoutOf(field);
+    out_.Put('[');
+    for (std::uint32_t i = 0; i < list.count; ++i) {
+      if (i != 0) {
+        out_.Put(',');
+      }
+      Value(field, At(list.items, static_cast<std::size_t>(i) * layout.size));
+    }
+    out_.Put(']');
+  }
+
+  void MapOf(const FieldDesc& field, const AnyList& map) {
+    if (map.items == nullptr) {
+      out_.Put("null");
+      return;
+    }
+    const EntryLayout layout = EntryLayoutOf(field);
+    out_.Put('{');
+    for (std::uint32_t i = 0; i < map.count; ++i) {
+      const char* const entry = At(map.items, static_cast<std::size_t>(i) * layout.size);
+      if (i != 0) {
+        out_.Put(',');
+      }
+      String(Load<Str>(entry));
+      out_.Put(':');
+      Value(field, entry + layout.value);
+    }
+    out_.Put('}');
+  }
+
+  void Value(const FieldDesc& field, const char* at) {
+    switch (field.kind) {
+      case ValueKind::kString: String(Load<Str>(at)); break;
+      case ValueKind::kBool: out_.Put(Load<bool>(at) ? "true" : "false"); break;
+      case ValueKind::kInt32: Integer(Load<std::int32_t>(at)); break;
+      case ValueKind::kInt64: Integer(Load<std::int64_t>(at)); break;
+      case ValueKind::kDouble: {
+        std::string text;
+        text::AppendJsonDouble(Load<double>(at), text);
+        out_.Put(text);
+        break;
+      }
+      case ValueKind::kBytes: Base64(Load<Str>(at)); break;
+      case ValueKind::kQuantity: Quoted(Load<quantity::Quantity>(at).ToString()); break;
+      case ValueKind::kIntOrString: {
+        const auto value = Load<IntOrString>(at);
+        if (value.is_string) {
+          String(value.text);
+        } else {
+          Integer(value.number);
+        }
+        break;
+      }
+      case ValueKind::kTime:
+      case ValueKind::kMicroTime: Time(field.kind, Load<quantity::Time>(at)); break;
+      case ValueKind::kDuration: Quoted(quantity::FormatDuration(Load<Duration>(at).nanos)); break;
+      case ValueKind::kRaw:
+      case ValueKind::kFieldsV1: Raw(Load<RawJson>(at).text); break;
+      case ValueKind::kMessage: Object(*field.message, at); break;
+      case ValueKind::kStringList: StringList(Load<List<Str>>(at)); break;
+    }
+  }
+
+  void StringList(const List<Str>& list) {
+    if (list.items == nullptr) {
+      out_.Put("null");
+      return;
+    }
+    out_.Put('[');
+    for (const Str& element : list) {
+      if (&element != list.begin()) {
+        out_.Put(',');
+      }
+      String(element);
+    }
+    out_.Put(']');
+  }
+
+  template <typename T>
+  void Integer(T value) {
+    char* const to = out_.Room(24);
+    out_.Advance(std::to_chars(to, to + 24, value).ptr);
+  }
+
+  void Quoted(std::string_view text) {
+    out_.Put('"');
+    out_.Put(text);
+    out_.Put('"');
+  }
+
+  void String(Str text) {
+    char* to = out_.Room(text.size() + 18);
+    *to++ = '"';
+    const char* at = text.data();
+    const char* const end = at + text.size();
+#if defined(__SSE2__)
+    while (end - at >= 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+      const auto equals = [bytes](char c) {
+        return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
+      };
+      // < and > differ from each other in one bit, which is set before comparing.
+      const __m128i angle =
+          _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(2)), _mm_set1_epi8('>'));
+      const __m128i odd =
+          _mm_or_si128(_mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')), equals('"')),
+                       _mm_or_si128(_mm_or_si128(equals('\\'), equals('&')), angle));
+      const auto mask = static_cast<unsigned>(_mm_movemask_epi8(odd));
+      if (mask != 0) {
+        const int clean = __builtin_ctz(mask);
+        out_.Advance(to + clean);
+        Escaped({at + clean, static_cast<std::size_t>(end - at - clean)});
+        return;
+      }
+      at += 16;
+      to += 16;
+    }
+#endif
+    while (at != end) {
+      if (!IsPlain(static_cast<unsigned char>(*at))) {
+        out_.Advance(to);
+        Escaped({at, static_cast<std::size_t>(end - at)});
+        return;
+      }
+      *to++ = *at++;
+    }
+    *to++ = '"';
+    out_.Advance(to);
+  }
+
+  /// The rest of a string from its first special byte on, and the closing quote.
+  void Escaped(Str rest) {
+    std::string text;
+    text::AppendJsonString(rest, text);
+    out_.Put(std::string_view(text).substr(1));
+  }
+
+  void Base64(Str bytes) {
+    if (bytes.data() == nullptr) {
+      out_.Put("null");
+      return;
+    }
+    constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char* to = out_.Room((bytes.size() + 2) / 3 * 4 + 2);
+    *to++ = '"';
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+      const std::size_t left = bytes.size() - i;
+      const auto byte = [&bytes, i, left](std::size_t k) {
+        return k < left ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + k])) : 0U;
+      };
+      const std::uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
+      *to++ = kAlphabet[group >> 18];
+      *to++ = kAlphabet[group >> 12 & 63];
+      *to++ = left > 1 ? kAlphabet[group >> 6 & 63] : '=';
+      *to++ = left > 2 ? kAlphabet[group & 63] : '=';
+    }
+    *to++ = '"';
+    out_.Advance(to);
+  }
+
+  void Time(ValueKind kind, const quantity::Time& time) {
+    if (!time.set) {
+      out_.Put("null");
+      return;
+    }
+    const quantity::CivilTime civil = quantity::ToCivil(time.seconds);
+    if (civil.year < 0 || civil.year > 9999) {
+      Quoted(kind == ValueKind::kTime ? quantity::FormatTime(time)
+                                      : quantity::FormatMicroTime(time));
+      return;
+    }
+    char* to = out_.Room(32);
+    const auto digits = [&to](std::int64_t value, int count) {
+      for (int i = count - 1; i >= 0; --i, value /= 10) {
+        to[i] = static_cast<char>('0' + value % 10);
+      }
+      to += count;
+    };
+    *to++ = '"';
+    digits(civil.year, 4);
+    *to++ = '-';
+    digits(civil.month, 2);
+    *to++ = '-';
+    digits(civil.day, 2);
+    *to++ = 'T';
+    digits(civil.hour, 2);
+    *to++ = ':';
+    digits(civil.minute, 2);
+    *to++ = ':';
+    digits(civil.second, 2);
+    if (kind == ValueKind::kMicroTime) {
+      *to++ = '.';
+      digits(time.nanos / 1000, 6);
+    }
+    *to++ = 'Z';
+    *to++ = '"';
+    out_.Advance(to);
+  }
+
+  /// Kept JSON; what Go escapes in strings is escaped here too.
+  void Raw(Str json) {
+    if (json.empty()) {
+      out_.Put("null");
+      return;
+    }
+    if (json.find_first_of("<>&\xE2") == Str::npos) {
+      out_.Put(json);
+      return;
+    }
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      const char c = json[i];
+      if (c == '<' || c == '>' || c == '&') {
+        out_.Put(c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026");
+      } else if (json.substr(i, 3) == "\xE2\x80\xA8" || json.substr(i, 3) == "\xE2\x80\xA9") {
+        out_.Put(json[i + 2] == '\xA8' ? "\\u2028" : "\\u2029");
+        i += 2;
+      } else {
+        out_.Put(c);
+      }
+    }
+  }
+
+  Output out_;
+  const EncodeOptions& options_;
+};
+
+}  // namespace
+
+void EncodeJson(const TypeDesc& type,
+                const void* root,
+                std::string& out,
+                const EncodeOptions& options) {
+  Encoder(out, options).Root(type, root);
+}
+
+}  // namespace allot::schema
