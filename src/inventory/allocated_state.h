@@ -97,7 +97,6 @@ class AllocatedState {
 
  private:
   explicit AllocatedState(std::shared_ptr<Core> core) : core_(std::move(core)) {}
-  [[nodiscard]] const Leaf* Find(DeviceId id) const;
 
   std::shared_ptr<Core> core_;
 };

@@ -35,9 +35,8 @@ struct Device {
   const Slice* slice = nullptr;
   DeviceIndex index{};
   DeviceId id{};
-  std::uint32_t position = 0;   ///< in spec.devices of the slice
-  std::uint64_t signature = 0;  ///< equal for devices of equal content, name apart
-  bool shareable = false;       ///< allowMultipleAllocations
+  std::uint32_t position = 0;  ///< in spec.devices of the slice
+  bool shareable = false;      ///< allowMultipleAllocations
   bool has_binding_conditions = false;
   bool has_counters = false;
   bool has_groups = false;
@@ -45,11 +44,10 @@ struct Device {
   std::vector<const api::resource::DeviceTaint*> taints;
 };
 
-struct Slice {
+struct Slice : std::enable_shared_from_this<Slice> {
   base::Arena arena;
   std::string_view name;
   const api::resource::ResourceSliceSpec* spec = nullptr;  ///< Lifetime: this.
-  std::uint64_t signature = 0;
   DeviceIndex first{};
   std::vector<Device> devices;
   bool per_device = false;      ///< perDeviceNodeSelection is true

@@ -78,8 +78,8 @@ class Inventory {
   [[nodiscard]] ClaimUse UseOf(const api::resource::ResourceClaim& claim,
                                const api::resource::AllocationResult& allocation);
 
-  /// All published slices, in name order. Lifetime: until the next change.
-  [[nodiscard]] std::vector<const Slice*> Slices() const;
+  /// All published slices, in name order.
+  [[nodiscard]] std::vector<SlicePtr> Slices() const;
   [[nodiscard]] std::vector<ClassPtr> Classes() const;
   /// One more than the largest DeviceIndex ever given.
   [[nodiscard]] std::uint32_t index_bound() const;

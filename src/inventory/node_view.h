@@ -75,7 +75,6 @@ struct NodeView {
   bool has_incomplete = false;
   /// Not empty: gathering failed for good (a selector that cannot be parsed), with upstream's text.
   std::string error;
-  std::uint64_t signature = 0;  ///< equal for nodes whose devices differ in names only
 };
 
 using NodeViewPtr = std::shared_ptr<const NodeView>;

@@ -1,0 +1,477 @@
+#include "inventory/inventory.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "inventory/copy.h"
+#include "inventory/pools.h"
+
+namespace allot::inventory {
+namespace {
+
+using schema::Str;
+
+constexpr std::string_view kImplicitPrefix = "deviceclass.resource.kubernetes.io/";
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+struct NameHash {
+  std::size_t operator()(const DeviceName& name) const {
+    const std::hash<std::string_view> hash;
+    std::size_t h = hash(name.driver);
+    h = h * 0x9E3779B97F4A7C15ULL + hash(name.pool);
+    return h * 0x9E3779B97F4A7C15ULL + hash(name.device);
+  }
+};
+
+struct NameEqual {
+  bool operator()(const DeviceName& a, const DeviceName& b) const {
+    return a.driver == b.driver && a.pool == b.pool && a.device == b.device;
+  }
+};
+
+struct PoolKey {
+  std::string driver;
+  std::string name;
+  friend auto operator<=>(const PoolKey&, const PoolKey&) = default;
+};
+
+// What one node sees beyond the slices without a node name.
+struct NodeEntry {
+  std::vector<const Slice*> slices;  // by name
+  std::uint64_t version = 0;
+  std::uint64_t view_version = 0;
+  NodeViewPtr view;
+};
+
+struct TaintRule {
+  base::Arena arena;
+  api::resource::DeviceTaint taint;
+  bool selects = false;  // a rule without selector selects nothing
+  bool has_driver = false, has_pool = false, has_device = false;
+  Str driver, pool, device;
+
+  [[nodiscard]] bool Matches(const Slice& slice, const Device& device_in) const {
+    return selects && (!has_driver || driver == slice.spec->driver) &&
+           (!has_pool || pool == slice.spec->pool.name) &&
+           (!has_device || device == device_in.spec->name);
+  }
+};
+
+template <typename List, typename T>
+void InsertByName(List& list, T slice) {
+  const auto at =
+      std::lower_bound(list.begin(), list.end(), slice, [](const auto& a, const auto& b) {
+        return a->name < b->name;
+      });
+  list.insert(at, std::move(slice));
+}
+
+}  // namespace
+
+struct Inventory::Impl {
+  explicit Impl(Features features_in) : features(features_in) {}
+
+  Features features;
+  std::uint64_t version = 1;
+  std::uint64_t class_version = 1;
+  std::uint64_t global_version = 1;  // of the slices without node name
+  std::map<std::string, SliceOwner, std::less<>> slices;
+  std::map<PoolKey, Pool> pools;
+  std::unordered_map<std::string, NodeEntry, TextHash, std::equal_to<>> nodes;
+  std::vector<const Slice*> global;  // slices without node name, by name
+  std::map<std::string, ClassPtr, std::less<>> classes;
+  std::unordered_map<std::string, ClassPtr, TextHash, std::equal_to<>> extended;
+  std::map<std::string, std::unique_ptr<TaintRule>, std::less<>> rules;
+
+  base::Arena names;
+  std::unordered_map<DeviceName, std::uint32_t, NameHash, NameEqual> ids;
+  std::vector<DeviceName> name_of;
+
+  std::uint32_t bound = 0;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> free_ranges;  // size -> first indices
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> recycled;
+
+  std::uint32_t TakeRange(std::uint32_t count) {
+    if (const auto range = free_ranges.find(count); range != free_ranges.end()) {
+      const std::uint32_t first = range->second.back();
+      range->second.pop_back();
+      if (range->second.empty()) {
+        free_ranges.erase(range);
+      }
+      return first;
+    }
+    const std::uint32_t first = bound;
+    bound += count;
+    return first;
+  }
+
+  void GiveRange(const Slice& slice) {
+    const auto count = static_cast<std::uint32_t>(slice.devices.size());
+    if (count != 0) {
+      free_ranges[count].push_back(Value(slice.first));
+      recycled.emplace_back(Value(slice.first), count);
+    }
+  }
+
+  DeviceId Intern(const DeviceName& name) {
+    if (const auto found = ids.find(name); found != ids.end()) {
+      return DeviceId{found->second};
+    }
+    const DeviceName own{names.Copy(name.driver), names.Copy(name.pool), names.Copy(name.device)};
+    const auto id = static_cast<std::uint32_t>(name_of.size());
+    name_of.push_back(own);
+    ids.emplace(own, id);
+    return DeviceId{id};
+  }
+
+  Pool& PoolOf(const Slice& slice) {
+    const auto [at, added] =
+        pools.try_emplace({std::string(slice.spec->driver), std::string(slice.spec->pool.name)});
+    if (added) {
+      at->second.driver = at->first.driver;
+      at->second.name = at->first.name;
+    }
+    return at->second;
+  }
+
+  void SetTaints(Slice& slice) {
+    for (Device& device : slice.devices) {
+      device.taints.clear();
+      for (const auto& taint : device.spec->taints) {
+        device.taints.push_back(&taint);
+      }
+      for (const auto& [name, rule] : rules) {
+        if (rule->Matches(slice, device)) {
+          device.taints.push_back(&rule->taint);
+        }
+      }
+    }
+  }
+
+  // Everybody who sees the pool may see something else now.
+  void Touch(const Slice& slice, Pool& pool) {
+    ++version;
+    if (!slice.local) {
+      global_version = version;
+      return;
+    }
+    nodes[std::string(*slice.spec->node_name)].version = version;
+    for (const SliceOwner& other : pool.slices) {
+      if (!other->local) {
+        global_version = version;
+      } else if (*other->spec->node_name != *slice.spec->node_name) {
+        nodes[std::string(*other->spec->node_name)].version = version;
+      }
+    }
+  }
+
+  void Insert(const SliceOwner& slice) {
+    Pool& pool = PoolOf(*slice);
+    InsertByName(pool.slices, slice);
+    pool.views.clear();
+    if (slice->local) {
+      InsertByName(nodes[std::string(*slice->spec->node_name)].slices,
+                   static_cast<const Slice*>(slice.get()));
+    } else {
+      InsertByName(global, static_cast<const Slice*>(slice.get()));
+    }
+    Touch(*slice, pool);
+  }
+
+  void Remove(const SliceOwner& slice) {
+    Pool& pool = PoolOf(*slice);
+    Touch(*slice, pool);
+    std::erase(pool.slices, slice);
+    pool.views.clear();
+    std::erase(slice->local ? nodes[std::string(*slice->spec->node_name)].slices : global,
+               slice.get());
+    GiveRange(*slice);
+  }
+
+  void RuleChanged(const TaintRule& rule) {
+    for (const auto& [name, slice] : slices) {
+      if (!rule.selects || (rule.has_driver && rule.driver != slice->spec->driver) ||
+          (rule.has_pool && rule.pool != slice->spec->pool.name)) {
+        continue;
+      }
+      SetTaints(*slice);
+      Touch(*slice, PoolOf(*slice));
+    }
+  }
+
+  void ClassesChanged() {
+    ++version;
+    ++class_version;
+    extended.clear();
+    const auto better = [](const Class& a, const Class& b) {
+      return a.created != b.created ? a.created > b.created : a.name < b.name;
+    };
+    for (const auto& [name, device_class] : classes) {
+      extended[std::string(kImplicitPrefix) + name] = device_class;
+      const Str* const explicit_name = device_class->spec->extended_resource_name;
+      if (explicit_name == nullptr || explicit_name->empty()) {
+        continue;
+      }
+      ClassPtr& winner = extended[std::string(*explicit_name)];
+      if (winner == nullptr || better(*device_class, *winner)) {
+        winner = device_class;
+      }
+    }
+  }
+
+  NodeViewPtr Gather(const NodeRef& node, const NodeEntry* entry) {
+    auto view = std::make_shared<NodeView>();
+    std::map<Pool*, std::vector<const Slice*>> relevant;
+    const auto add = [&](const Slice* slice) -> bool {
+      if (!SliceIsUsable(*slice, features)) {
+        return true;
+      }
+      auto match = SliceIsRelevant(*slice, node);
+      if (!match) {
+        view->error = "gather pool information: " + match.error().message();
+        return false;
+      }
+      if (*match) {
+        relevant[&PoolOf(*slice)].push_back(slice);
+      }
+      return true;
+    };
+    if (entry != nullptr && !std::all_of(entry->slices.begin(), entry->slices.end(), add)) {
+      return view;
+    }
+    if (!std::all_of(global.begin(), global.end(), add)) {
+      return view;
+    }
+    for (auto& [pool, slices_of_pool] : relevant) {
+      PoolViewPtr pool_view = ViewOfPool(*pool, std::move(slices_of_pool), features);
+      if (pool_view != nullptr) {
+        view->has_invalid |= pool_view->state == PoolState::kInvalid;
+        view->has_incomplete |= pool_view->state == PoolState::kIncomplete;
+        view->pools.push_back(std::move(pool_view));
+      }
+    }
+    std::sort(view->pools.begin(), view->pools.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a->has_binding_conditions, a->driver, a->pool) <
+             std::tuple(b->has_binding_conditions, b->driver, b->pool);
+    });
+    return view;
+  }
+};
+
+Inventory::Inventory(Features features) : impl_(std::make_unique<Impl>(features)) {}
+Inventory::~Inventory() = default;
+
+const Features& Inventory::features() const {
+  return impl_->features;
+}
+
+void Inventory::UpsertSlice(const api::resource::ResourceSlice& from) {
+  auto slice = std::make_shared<Slice>();
+  slice->name = slice->arena.Copy(from.metadata.name);
+  const auto* const spec =
+      slice->arena.New<api::resource::ResourceSliceSpec>(CopySliceSpec(from.spec, slice->arena));
+  slice->spec = spec;
+  slice->local = spec->node_name != nullptr && !spec->node_name->empty();
+  slice->per_device_set = spec->per_device_node_selection != nullptr;
+  slice->per_device = slice->per_device_set && *spec->per_device_node_selection;
+  // The old slice goes first, so that an unchanged layout gets its indices back.
+  DeleteSlice(from.metadata.name);
+  const auto count = static_cast<std::uint32_t>(spec->devices.size());
+  const std::uint32_t first = count != 0 ? impl_->TakeRange(count) : 0;
+  slice->first = DeviceIndex{first};
+  slice->devices.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const api::resource::Device& device_spec = spec->devices[i];
+    Device& device = slice->devices[i];
+    device.spec = &device_spec;
+    device.slice = slice.get();
+    device.index = DeviceIndex{first + i};
+    device.id = impl_->Intern({spec->driver, spec->pool.name, device_spec.name});
+    device.position = i;
+    device.shareable = device_spec.allow_multiple_allocations != nullptr &&
+                       *device_spec.allow_multiple_allocations;
+    device.has_binding_conditions = device_spec.binding_conditions.items != nullptr;
+    device.has_counters = !device_spec.consumes_counters.empty();
+    for (const auto& use : device_spec.consumes_counters) {
+      device.has_groups |= !use.compatibility_groups.empty();
+    }
+    slice->uses_groups |= device.has_groups;
+  }
+  impl_->SetTaints(*slice);
+  impl_->slices.emplace(std::string(slice->name), slice);
+  impl_->Insert(slice);
+}
+
+void Inventory::DeleteSlice(std::string_view name) {
+  const auto found = impl_->slices.find(name);
+  if (found == impl_->slices.end()) {
+    return;
+  }
+  const SliceOwner slice = found->second;
+  impl_->slices.erase(found);
+  impl_->Remove(slice);
+}
+
+void Inventory::UpsertClass(const api::resource::DeviceClass& from) {
+  auto device_class = std::make_shared<Class>();
+  device_class->name = device_class->arena.Copy(from.metadata.name);
+  device_class->spec = device_class->arena.New<api::resource::DeviceClassSpec>(
+      CopyClassSpec(from.spec, device_class->arena));
+  device_class->created = from.metadata.creation_timestamp;
+  impl_->classes.insert_or_assign(std::string(device_class->name), device_class);
+  impl_->ClassesChanged();
+}
+
+void Inventory::DeleteClass(std::string_view name) {
+  if (const auto found = impl_->classes.find(name); found != impl_->classes.end()) {
+    impl_->classes.erase(found);
+    impl_->ClassesChanged();
+  }
+}
+
+void Inventory::UpsertTaintRule(const api::resource::DeviceTaintRule& from) {
+  DeleteTaintRule(from.metadata.name);
+  auto rule = std::make_unique<TaintRule>();
+  rule->taint = CopyTaint(from.spec.taint, rule->arena);
+  if (const auto* const selector = from.spec.device_selector) {
+    rule->selects = true;
+    const auto take = [&](const Str* part, bool& has, Str& text) {
+      has = part != nullptr;
+      text = has ? rule->arena.Copy(*part) : Str();
+    };
+    take(selector->driver, rule->has_driver, rule->driver);
+    take(selector->pool, rule->has_pool, rule->pool);
+    take(selector->device, rule->has_device, rule->device);
+  }
+  const TaintRule& added =
+      *impl_->rules.insert_or_assign(std::string(from.metadata.name), std::move(rule))
+           .first->second;
+  impl_->RuleChanged(added);
+}
+
+void Inventory::DeleteTaintRule(std::string_view name) {
+  if (const auto found = impl_->rules.find(name); found != impl_->rules.end()) {
+    const std::unique_ptr<TaintRule> gone = std::move(found->second);
+    impl_->rules.erase(found);
+    impl_->RuleChanged(*gone);
+  }
+}
+
+ClassPtr Inventory::FindClass(std::string_view name) const {
+  const auto found = impl_->classes.find(name);
+  return found != impl_->classes.end() ? found->second : nullptr;
+}
+
+ClassPtr Inventory::FindClassOfExtendedResource(std::string_view resource) const {
+  const auto found = impl_->extended.find(resource);
+  return found != impl_->extended.end() ? found->second : nullptr;
+}
+
+bool Inventory::AnyExtendedResource() const {
+  return !impl_->extended.empty();
+}
+
+NodeViewPtr Inventory::ViewFor(const NodeRef& node) {
+  auto found = impl_->nodes.find(node.name);
+  if (found == impl_->nodes.end()) {
+    found = impl_->nodes.try_emplace(std::string(node.name)).first;
+  }
+  NodeEntry& entry = found->second;
+  const std::uint64_t version = std::max(entry.version, impl_->global_version);
+  if (entry.view == nullptr || entry.view_version != version) {
+    entry.view = impl_->Gather(node, &entry);
+    entry.view_version = version;
+  }
+  return entry.view;
+}
+
+std::uint64_t Inventory::NodeVersion(std::string_view node_name) const {
+  const auto found = impl_->nodes.find(node_name);
+  return std::max(impl_->global_version, found != impl_->nodes.end() ? found->second.version : 0);
+}
+
+void Inventory::ForgetNode(std::string_view node_name) {
+  if (const auto found = impl_->nodes.find(node_name); found != impl_->nodes.end()) {
+    found->second.version = ++impl_->version;
+    found->second.view = nullptr;
+  }
+}
+
+DeviceId Inventory::InternDevice(std::string_view driver,
+                                 std::string_view pool,
+                                 std::string_view device) {
+  return impl_->Intern({driver, pool, device});
+}
+
+DeviceName Inventory::NameOf(DeviceId id) const {
+  return impl_->name_of[Value(id)];
+}
+
+ClaimUse Inventory::UseOf(const api::resource::ResourceClaim& claim,
+                          const api::resource::AllocationResult& allocation) {
+  ClaimUse use;
+  use.namespace_ = claim.metadata.namespace_;
+  use.name = claim.metadata.name;
+  use.uid = claim.metadata.uid;
+  for (const auto& result : allocation.devices.results) {
+    if (result.admin_access != nullptr && *result.admin_access) {
+      continue;
+    }
+    DeviceUse device;
+    device.device = InternDevice(result.driver, result.pool, result.device);
+    // Without the feature a share counts as the whole device, so that it is not handed out twice.
+    device.shared = result.share_id != nullptr && impl_->features.consumable_capacity;
+    if (device.shared) {
+      for (const auto& capacity : result.consumed_capacity) {
+        device.consumed.push_back({std::string(capacity.key), capacity.value});
+      }
+    }
+    use.devices.push_back(std::move(device));
+  }
+  return use;
+}
+
+std::vector<SlicePtr> Inventory::Slices() const {
+  std::vector<SlicePtr> slices;
+  slices.reserve(impl_->slices.size());
+  for (const auto& [name, slice] : impl_->slices) {
+    slices.push_back(slice);
+  }
+  return slices;
+}
+
+std::vector<ClassPtr> Inventory::Classes() const {
+  std::vector<ClassPtr> classes;
+  for (const auto& [name, device_class] : impl_->classes) {
+    classes.push_back(device_class);
+  }
+  return classes;
+}
+
+std::uint32_t Inventory::index_bound() const {
+  return impl_->bound;
+}
+
+std::span<const std::pair<std::uint32_t, std::uint32_t>> Inventory::recycled() const {
+  return impl_->recycled;
+}
+
+std::uint64_t Inventory::version() const {
+  return impl_->version;
+}
+
+std::uint64_t Inventory::class_version() const {
+  return impl_->class_version;
+}
+
+}  // namespace allot::inventory
