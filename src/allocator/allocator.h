@@ -58,6 +58,9 @@ struct Outcome {
   Verdict verdict = Verdict::kInfeasible;
   std::string error;        ///< upstream's text for kNodeError and kFatal
   std::vector<Pick> picks;  ///< kAllocated: claim by claim in the order taken
+  /// kAllocated: the subrequest chosen, at the index of the request's first choice in
+  /// Prepared::requests.
+  std::vector<std::int16_t> chosen;
   std::uint64_t steps = 0;  ///< entries of the recursive search
   bool pruned = false;      ///< the search left out branches; steps are not upstream's then
   PreparedPtr prepared;

@@ -40,6 +40,7 @@ struct Device {
   bool has_binding_conditions = false;
   bool has_counters = false;
   bool has_groups = false;
+  bool plain_capacity = false;  ///< no request policies, no negative values
   /// Taints of the slice, then those of matching rules.
   std::vector<const api::resource::DeviceTaint*> taints;
 };

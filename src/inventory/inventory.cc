@@ -302,6 +302,10 @@ void Inventory::UpsertSlice(const api::resource::ResourceSlice& from) {
                        *device_spec.allow_multiple_allocations;
     device.has_binding_conditions = device_spec.binding_conditions.items != nullptr;
     device.has_counters = !device_spec.consumes_counters.empty();
+    device.plain_capacity = std::all_of(
+        device_spec.capacity.begin(), device_spec.capacity.end(), [](const auto& entry) {
+          return entry.value.request_policy == nullptr && entry.value.value.nanos >= 0;
+        });
     for (const auto& use : device_spec.consumes_counters) {
       device.has_groups |= !use.compatibility_groups.empty();
     }

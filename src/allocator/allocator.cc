@@ -1,0 +1,62 @@
+#include "allocator/allocator.h"
+
+#include "allocator/diagnose.h"
+#include "allocator/prepared.h"
+#include "allocator/search.h"
+#include "inventory/selector_cache.h"
+
+namespace allot::allocator {
+
+struct Allocator::Impl {
+  Impl(inventory::Inventory& inventory_in, Limits limits_in)
+      : inventory(inventory_in),
+        limits(limits_in),
+        cache(inventory_in),
+        search(inventory_in, cache) {}
+
+  inventory::Inventory& inventory;
+  Limits limits;
+  inventory::SelectorCache cache;
+  Search search;
+};
+
+Allocator::Allocator(inventory::Inventory& inventory, Limits limits)
+    : impl_(std::make_unique<Impl>(inventory, limits)) {}
+
+Allocator::~Allocator() = default;
+
+PreparedPtr Allocator::Prepare(std::span<const api::resource::ResourceClaim* const> claims) {
+  return std::make_shared<const Prepared>(PrepareClaims(claims, impl_->inventory, impl_->cache));
+}
+
+Outcome Allocator::Allocate(const PreparedPtr& prepared,
+                            const inventory::NodeRef& node,
+                            const inventory::AllocatedState& state) {
+  Outcome outcome;
+  AllocateInto(prepared, node, impl_->inventory.ViewFor(node), state, outcome);
+  return outcome;
+}
+
+void Allocator::AllocateInto(const PreparedPtr& prepared,
+                             const inventory::NodeRef& node,
+                             const inventory::NodeViewPtr& view,
+                             const inventory::AllocatedState& state,
+                             Outcome& out) {
+  if (out.prepared != prepared) {
+    out.prepared = prepared;
+  }
+  if (out.view != view) {
+    out.view = view;
+  }
+  impl_->search.Run({prepared.get(), &node, view.get(), &state}, impl_->limits, out);
+}
+
+NodeDiagnosis Allocator::Diagnose(const PreparedPtr& prepared,
+                                  const inventory::NodeRef& node,
+                                  const inventory::AllocatedState& state) {
+  const inventory::NodeViewPtr view = impl_->inventory.ViewFor(node);
+  return DiagnoseNode(
+      impl_->inventory, impl_->search, {prepared.get(), &node, view.get(), &state}, impl_->limits);
+}
+
+}  // namespace allot::allocator

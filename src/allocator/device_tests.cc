@@ -1,0 +1,268 @@
+// The tests of single devices that Search is made of.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "allocator/capacity.h"
+#include "allocator/search.h"
+#include "inventory/pools.h"
+
+namespace allot::allocator {
+namespace {
+
+using api::resource::DeviceAttribute;
+using api::resource::DeviceTaint;
+using api::resource::DeviceToleration;
+using inventory::Consumer;
+using inventory::Device;
+using inventory::DeviceId;
+using inventory::PoolView;
+using inventory::SelectorCache;
+using inventory::Variant;
+
+bool Tolerates(const DeviceToleration& toleration, const DeviceTaint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) {
+    return false;
+  }
+  if (!toleration.key.empty() && toleration.key != taint.key) {
+    return false;
+  }
+  if (toleration.operator_ == "Exists") {
+    return true;
+  }
+  return (toleration.operator_.empty() || toleration.operator_ == "Equal") &&
+         toleration.value == taint.value;
+}
+
+}  // namespace
+
+std::string Search::NameOf(const Device& device) const {
+  return fmt::format(
+      "{}/{}/{}", device.slice->spec->driver, device.slice->spec->pool.name, device.spec->name);
+}
+
+bool Search::TakenInRun(DeviceId id, int claim) const {
+  if ((taken_mask_ >> (Value(id) & 63U) & 1U) == 0) {
+    return false;
+  }
+  return std::any_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
+    return !taken.shared && taken.candidate.device->id == id &&
+           (claim < 0 || taken.request->claim == claim);
+  });
+}
+
+bool Search::InUse(const PreparedRequest& request, const Device& device) const {
+  if (request.admin) {
+    return TakenInRun(device.id, request.claim);
+  }
+  return TakenInRun(device.id, -1) || problem_.state->IsExclusive(device.id);
+}
+
+bool Search::HeldByOthers(const PreparedRequest& request, const Device& device) const {
+  return !request.admin && problem_.state->IsExclusive(device.id);
+}
+
+Search::Tested Search::Selectable(const PreparedRequest& request, const Device& device) {
+  if (!features_.device_binding_and_status && device.has_binding_conditions &&
+      !device.spec->binding_conditions.empty()) {
+    return Tested::kNo;
+  }
+  switch (cache_.Test(*request.selectors, device, failure_)) {
+    case SelectorCache::Match::kNo: return Tested::kNo;
+    case SelectorCache::Match::kError:
+      error_ = SelectorError(request, device, failure_);
+      return Tested::kFatal;
+    case SelectorCache::Match::kYes: break;
+  }
+  if (!device.slice->per_device) {
+    return Tested::kYes;
+  }
+  auto match = inventory::DeviceRuleMatches(*problem_.node, device);
+  if (!match) {
+    error_ = match.error().message();
+    return Tested::kFatal;
+  }
+  return *match ? Tested::kYes : Tested::kNo;
+}
+
+bool Search::ClassSelects(const PreparedRequest& request, const Device& device) {
+  std::vector<std::string_view> expressions;
+  for (const auto& selector : request.device_class->spec->selectors) {
+    expressions.push_back(selector.cel != nullptr ? selector.cel->expression : std::string_view());
+  }
+  const inventory::SelectorSetPtr set = cache_.Intern(expressions);
+  cache_.Sync(*set);
+  return cache_.Test(*set, device, failure_) == SelectorCache::Match::kYes;
+}
+
+std::string Search::SelectorError(const PreparedRequest& request,
+                                  const Device& device,
+                                  const inventory::SelectorFailure& failure) const {
+  const bool of_class = failure.selector < request.class_selectors;
+  const std::string owner =
+      of_class ? fmt::format("class {}", request.device_class->name)
+               : fmt::format("claim {}", problem_.prepared->claims[request.claim].display);
+  const std::size_t number =
+      of_class ? failure.selector : failure.selector - request.class_selectors;
+  if (failure.compile) {
+    return fmt::format("{}: selector #{}: CEL compile error: {}", owner, number, failure.text);
+  }
+  return fmt::format("{}: selector #{} on device {}: CEL runtime error: {}",
+                     owner,
+                     number,
+                     NameOf(device),
+                     failure.text);
+}
+
+bool Search::NodeFeatureMissing(const Device& device) const {
+  if (device.slice->spec->skip_node_operations.empty() || variant_ != Variant::kExperimental) {
+    return false;
+  }
+  return !features_.optional_node_operations || !problem_.node->optional_node_operations;
+}
+
+bool Search::CountersUnsupported(const Device& device) const {
+  return device.has_counters && !features_.partitionable_devices;
+}
+
+bool Search::Tolerated(const PreparedRequest& request, const Device& device) const {
+  if (!features_.device_taints) {
+    return true;
+  }
+  return std::all_of(device.taints.begin(), device.taints.end(), [&](const DeviceTaint* taint) {
+    if (taint->effect != "NoSchedule" && taint->effect != "NoExecute") {
+      return true;
+    }
+    return std::any_of(request.tolerations.begin(),
+                       request.tolerations.end(),
+                       [&](const auto& toleration) { return Tolerates(toleration, *taint); });
+  });
+}
+
+bool Search::ChargedAlready(const Device& device) const {
+  return problem_.state->IsShared(device.id) ||
+         std::any_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
+           return taken.shared && taken.candidate.device->id == device.id;
+         });
+}
+
+Search::Tested Search::CapacityLeft(const PreparedRequest& request,
+                                    const Device& device,
+                                    bool name_only) {
+  const bool committed = !name_only && problem_.state->IsShared(device.id);
+  if (device.plain_capacity && request.capacity == nullptr && !committed &&
+      (taken_mask_ >> (Value(device.id) & 63U) & 1U) == 0) {
+    return Tested::kYes;
+  }
+  if (AsksForUnknownCapacity(request.capacity, device)) {
+    return Tested::kNo;
+  }
+  auto consumption =
+      ConsumptionOf(request.capacity, device, features_.fractional_capacity_range, scratch_);
+  if (!consumption) {
+    error_ = fmt::format("claim {}, request {}: checking capacity for device {}: {}",
+                         problem_.prepared->claims[request.claim].display,
+                         request.name,
+                         name_only ? std::string(device.spec->name) : NameOf(device),
+                         consumption.error().message());
+    return Tested::kFatal;
+  }
+  const auto& capacities = device.spec->capacity;
+  for (std::size_t i = 0; i < scratch_.size(); ++i) {
+    const CapacityAmount& amount = scratch_[i];
+    const api::resource::DeviceCapacity& capacity = capacities[i].value;
+    if (ViolatesPolicy(
+            amount.amount, capacity.request_policy, features_.fractional_capacity_range)) {
+      return Tested::kNo;
+    }
+    quantity::Quantity sum = amount.amount;
+    if (committed) {
+      sum.nanos += problem_.state->Consumed(device.id, amount.name).nanos;
+    }
+    if (!name_only) {
+      for (const Taken& taken : taken_) {
+        if (taken.shared && taken.candidate.device->id == device.id) {
+          sum.nanos += amounts_[taken.first_amount + i].amount.nanos;
+        }
+      }
+    }
+    if (sum > capacity.value) {
+      return Tested::kNo;
+    }
+  }
+  return Tested::kYes;
+}
+
+Search::Tested Search::AttributeOf(const PreparedRequest& request,
+                                   const PreparedConstraint& constraint,
+                                   const Device& device,
+                                   const DeviceAttribute*& attribute) {
+  for (const DerivedAttribute& derived : request.derived) {
+    if (derived.name != constraint.attribute) {
+      continue;
+    }
+    if (!derived.expression->compile_error().empty()) {
+      error_ = fmt::format("compile derived attribute {} failed: {}",
+                           derived.name,
+                           derived.expression->compile_error());
+      return Tested::kFatal;
+    }
+    const auto& value = cache_.Derive(*derived.expression, device);
+    if (!value.error.empty()) {
+      error_ = fmt::format("evaluate derived attribute {} on device {} failed: {}",
+                           derived.name,
+                           NameOf(device),
+                           value.error);
+      return Tested::kFatal;
+    }
+    attribute = &value.attribute;
+    return Tested::kYes;
+  }
+  attribute = PublishedAttribute(device, constraint);
+  return Tested::kYes;
+}
+
+const Consumer* Search::ConsumerOf(const Candidate& candidate) const {
+  const PoolView& pool = *problem_.view->pools[candidate.pool];
+  if (!candidate.device->has_counters || pool.consumer_of.empty()) {
+    return nullptr;
+  }
+  const std::uint32_t ordinal = pool.consumer_of[candidate.position];
+  return ordinal != PoolView::kNone ? &pool.consumers[ordinal] : nullptr;
+}
+
+CounterLedger& Search::LedgerOf(std::uint32_t pool) {
+  CounterLedger& ledger = ledgers_[pool];
+  if (!ledger.started()) {
+    ledger.Start(*problem_.view->pools[pool], *problem_.state, features_.compatibility_groups);
+  }
+  return ledger;
+}
+
+std::string Search::NodeSelectorError() const {
+  for (std::size_t c = 0; c < problem_.prepared->claims.size(); ++c) {
+    for (const Taken& taken : taken_) {
+      if (taken.request->claim != c) {
+        continue;
+      }
+      const Device& device = *taken.candidate.device;
+      const inventory::Slice& slice = *device.slice;
+      const bool own = slice.per_device;
+      const bool binds = device.spec->binds_to_node != nullptr && *device.spec->binds_to_node;
+      if ((own ? device.spec->node_name : slice.spec->node_name) != nullptr || binds) {
+        break;
+      }
+      const auto* const selector = own ? device.spec->node_selector : slice.spec->node_selector;
+      if (selector != nullptr && selector->node_selector_terms.size() > 1) {
+        return fmt::format(
+            "create NodeSelector for claim {}: unsupported ResourceSlice.NodeSelector with {} "
+            "terms",
+            problem_.prepared->claims[c].claim->metadata.name,
+            selector->node_selector_terms.size());
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace allot::allocator

@@ -1,0 +1,133 @@
+#include "allocator/ledger.h"
+
+#include <algorithm>
+
+namespace allot::allocator {
+
+using inventory::Consumer;
+using quantity::Int128;
+using schema::Str;
+
+bool CounterLedger::GroupState::Admits(const schema::List<Str>& other) const {
+  if (!has_members) {
+    return true;
+  }
+  if (other.empty() || all_empty) {
+    return other.empty() && all_empty;
+  }
+  return std::any_of(groups.begin(), groups.end(), [&](Str group) {
+    return std::find(other.begin(), other.end(), group) != other.end();
+  });
+}
+
+void CounterLedger::GroupState::Add(const schema::List<Str>& other) {
+  if (!has_members) {
+    has_members = true;
+    all_empty = other.empty();
+    groups.assign(other.begin(), other.end());
+    return;
+  }
+  if (all_empty || other.empty()) {
+    return;
+  }
+  std::erase_if(groups, [&](Str group) {
+    return std::find(other.begin(), other.end(), group) == other.end();
+  });
+}
+
+void CounterLedger::Start(const inventory::PoolView& pool,
+                          const inventory::AllocatedState& state,
+                          bool with_groups) {
+  pool_ = &pool;
+  with_groups_ = with_groups;
+  negative_ = 0;
+  left_.clear();
+  for (const inventory::CounterCell& cell : pool.cells) {
+    left_.push_back(cell.value.nanos);
+  }
+  undo_.clear();
+  group_states_.assign(with_groups ? pool.counter_sets : 0, GroupState{});
+  for (const Consumer& consumer : pool.consumers) {
+    if (!state.IsHeld(consumer.device->id)) {
+      continue;
+    }
+    for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
+      left_[pool.uses[i].cell] -= pool.uses[i].amount.nanos;
+    }
+    if (with_groups) {
+      for (std::uint32_t i = consumer.first_group; i < consumer.end_group; ++i) {
+        group_states_[pool.groups[i].set].Add(*pool.groups[i].groups);
+      }
+    }
+  }
+  for (const Int128 left : left_) {
+    negative_ += left < 0 ? 1 : 0;
+  }
+}
+
+void CounterLedger::Add(std::uint32_t cell, Int128 amount) {
+  Int128& left = left_[cell];
+  const bool was_negative = left < 0;
+  left += amount;
+  const bool is_negative = left < 0;
+  if (was_negative != is_negative) {
+    negative_ += is_negative ? 1U : ~0U;
+  }
+}
+
+bool CounterLedger::TakeGroups(const Consumer& consumer) {
+  const std::size_t mark = undo_.size();
+  for (std::uint32_t i = consumer.first_group; i < consumer.end_group; ++i) {
+    GroupState& state = group_states_[pool_->groups[i].set];
+    if (!state.Admits(*pool_->groups[i].groups)) {
+      for (std::uint32_t done = i; done > consumer.first_group; --done) {
+        group_states_[pool_->groups[done - 1].set] = std::move(undo_.back());
+        undo_.pop_back();
+      }
+      return false;
+    }
+    undo_.push_back(state);
+    state.Add(*pool_->groups[i].groups);
+  }
+  return undo_.size() >= mark;
+}
+
+bool CounterLedger::Take(const Consumer& consumer) {
+  if (with_groups_ && !TakeGroups(consumer)) {
+    return false;
+  }
+  for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
+    Add(pool_->uses[i].cell, -pool_->uses[i].amount.nanos);
+  }
+  if (negative_ != 0) {
+    Undo(consumer);
+    return false;
+  }
+  return true;
+}
+
+void CounterLedger::Undo(const Consumer& consumer) {
+  for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
+    Add(pool_->uses[i].cell, pool_->uses[i].amount.nanos);
+  }
+  if (with_groups_) {
+    for (std::uint32_t i = consumer.end_group; i > consumer.first_group; --i) {
+      group_states_[pool_->groups[i - 1].set] = std::move(undo_.back());
+      undo_.pop_back();
+    }
+  }
+}
+
+bool CounterLedger::Admits(const Consumer& consumer) const {
+  if (!with_groups_) {
+    return true;
+  }
+  for (std::uint32_t i = consumer.first_group; i < consumer.end_group; ++i) {
+    if (!group_states_[pool_->groups[i].set].Admits(*pool_->groups[i].groups)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace allot::allocator

@@ -1,0 +1,501 @@
+#include "allocator/search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "allocator/capacity.h"
+#include "allocator/pruner.h"
+#include "inventory/pools.h"
+
+namespace allot::allocator {
+namespace {
+
+using inventory::Consumer;
+using inventory::Device;
+using inventory::PoolState;
+using inventory::PoolView;
+using inventory::SelectorCache;
+using inventory::Variant;
+
+// How often the plain search may turn back before the pruned one is set up, which costs more than
+// that.
+constexpr std::uint64_t kPlainUndos = 24;
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+// A step with look-ahead costs about as much as this many plain ones.
+constexpr std::uint64_t kPrunedStepCost = 16;
+
+}  // namespace
+
+Search::Search(const inventory::Inventory& inventory, SelectorCache& cache)
+    : inventory_(inventory),
+      features_(inventory.features()),
+      variant_(inventory.features().variant()),
+      cache_(cache) {}
+
+Search::~Search() = default;
+
+void Search::Run(const Problem& problem, const Limits& limits, Outcome& out) {
+  out.error.clear();
+  out.picks.clear();
+  out.steps = 0;
+  out.pruned = false;
+  out.verdict = Verdict::kFatal;
+  if (!Begin(problem)) {
+    out.error = std::move(error_);
+    return;
+  }
+  Solved solved = Attempt(limits.steps, limits.plain ? kNoLimit : kPlainUndos, nullptr);
+  if (solved == Solved::kBudget && !limits.plain && steps_ <= limits.steps) {
+    if (pruner_memory_ == nullptr) {
+      pruner_memory_ = std::make_unique<Pruner>(*this);
+    }
+    switch (pruner_memory_->Build()) {
+      case Pruner::Built::kReady:
+        out.pruned = true;
+        solved = Attempt(limits.steps / kPrunedStepCost, kNoLimit, pruner_memory_.get());
+        break;
+      case Pruner::Built::kImpossible:
+        out.pruned = true;
+        solved = Solved::kFail;
+        break;
+      case Pruner::Built::kUnsuitable: solved = Attempt(limits.steps, kNoLimit, nullptr); break;
+    }
+  }
+  out.steps = steps_;
+  switch (solved) {
+    case Solved::kOk: Deliver(out); return;
+    case Solved::kFatal: out.error = std::move(error_); return;
+    case Solved::kBudget: out.verdict = Verdict::kBudgetExhausted; return;
+    case Solved::kFail:
+    case Solved::kTooMany: break;
+  }
+  out.verdict = Verdict::kInfeasible;
+  if (problem.view->has_invalid) {
+    out.verdict = Verdict::kNodeError;
+    out.error = "invalid resource pools were encountered";
+  }
+}
+
+bool Search::Begin(const Problem& problem) {
+  problem_ = problem;
+  pruner_ = nullptr;
+  error_.clear();
+  taken_.clear();
+  amounts_.clear();
+  taken_mask_ = 0;
+  const Prepared& prepared = *problem.prepared;
+  if (!problem.view->error.empty()) {
+    error_ = problem.view->error;
+    return false;
+  }
+  if (ledgers_.size() < problem.view->pools.size()) {
+    ledgers_.resize(problem.view->pools.size());
+  }
+  for (std::size_t i = 0; i < problem.view->pools.size(); ++i) {
+    ledgers_[i].Clear();
+  }
+  results_.assign(prepared.claims.size(), 0);
+  chosen_.assign(prepared.requests.size(), 0);
+  if (wanted_.size() < prepared.requests.size()) {
+    wanted_.resize(prepared.requests.size());
+  }
+  for (const PreparedRequest& request : prepared.requests) {
+    if (request.selectors != nullptr) {
+      cache_.Sync(*request.selectors);
+    }
+  }
+  if (!std::all_of(prepared.claims.begin(), prepared.claims.end(), [&](const auto& claim) {
+        return CountClaim(claim);
+      })) {
+    return false;
+  }
+  MakeConstraints();
+  return true;
+}
+
+bool Search::CountClaim(const PreparedClaim& claim) {
+  std::int64_t total = 0;
+  for (const RequestChoices& choices : claim.requests) {
+    if (!choices.error.empty()) {
+      error_ = choices.error;
+      return false;
+    }
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (std::uint32_t r = choices.first; r < choices.end; ++r) {
+      if (!CountRequest(problem_.prepared->requests[r])) {
+        return false;
+      }
+      least = std::min(least, wanted_[r].count);
+    }
+    if (least > kMaxResults - total) {
+      const auto& request =
+          claim.claim->spec.devices.requests[problem_.prepared->requests[choices.first].request];
+      error_ = fmt::format(
+          "claim {}, request {}: adding {} devices exceeds the claim limit of {}, with {} already "
+          "accounted for",
+          claim.display,
+          request.name,
+          least,
+          kMaxResults,
+          total);
+      return false;
+    }
+    total += least;
+  }
+  error_ = claim.constraint_error;
+  return error_.empty();
+}
+
+bool Search::CountRequest(const PreparedRequest& request) {
+  if (!request.error.empty()) {
+    error_ = request.error;
+    return false;
+  }
+  Wanted& wanted = wanted_[IndexOf(request)];
+  wanted.count = request.count;
+  wanted.all.clear();
+  if (request.mode != Mode::kAll) {
+    return true;
+  }
+  const std::string& display = problem_.prepared->claims[request.claim].display;
+  for (std::uint32_t p = 0; p < problem_.view->pools.size(); ++p) {
+    const PoolView& pool = *problem_.view->pools[p];
+    if (pool.state != PoolState::kComplete) {
+      error_ = fmt::format(
+          "claim {}, request {}: asks for all devices, but resource pool {}/{} is currently {}",
+          display,
+          request.name,
+          pool.driver,
+          pool.pool,
+          pool.state == PoolState::kIncomplete ? "being updated" : "invalid");
+      return false;
+    }
+    for (std::size_t s = 0; s < pool.slices.size(); ++s) {
+      for (const Device& device : pool.slices[s]->devices) {
+        Tested tested = Selectable(request, device);
+        if (tested == Tested::kYes && features_.consumable_capacity) {
+          // Policy and full value only: a device that is partly used stays in the list.
+          tested = CapacityLeft(request, device, /*name_only=*/true);
+        }
+        if (tested == Tested::kFatal) {
+          return false;
+        }
+        if (tested == Tested::kYes) {
+          wanted.all.push_back({&device, p, pool.first[s] + device.position});
+        }
+      }
+    }
+  }
+  wanted.count = static_cast<std::int64_t>(wanted.all.size());
+  return true;
+}
+
+void Search::MakeConstraints() {
+  std::size_t slot = 0;
+  first_constraint_.clear();
+  const AttributeSemantics kind_of_values = semantics();
+  for (const PreparedClaim& claim : problem_.prepared->claims) {
+    first_constraint_.push_back(static_cast<std::uint32_t>(slot));
+    for (const PreparedConstraint& constraint : claim.constraints) {
+      if (slot == constraints_.size()) {
+        constraints_.push_back(nullptr);
+      }
+      if (constraints_[slot] == nullptr || constraints_[slot]->kind() != constraint.kind) {
+        constraints_[slot] = Constraint::Make(constraint.kind, kind_of_values);
+      }
+      constraints_[slot]->Reset();
+      ++slot;
+    }
+  }
+}
+
+Search::Solved Search::Attempt(std::uint64_t steps, std::uint64_t undos, Pruner* pruner) {
+  while (!taken_.empty()) {
+    UndoLast();
+  }
+  steps_ = 0;
+  step_limit_ = steps;
+  undo_limit_ = undos;
+  pruner_ = pruner;
+  return Solve(Choice{}, Position{});
+}
+
+Search::Solved Search::Solve(Choice choice, Position start) {
+  if (++steps_ > step_limit_ || undo_limit_ == 0) {
+    return Solved::kBudget;
+  }
+  const Prepared& prepared = *problem_.prepared;
+  if (choice.claim >= prepared.claims.size()) {
+    return Solved::kOk;
+  }
+  const PreparedClaim& claim = prepared.claims[choice.claim];
+  if (choice.request >= claim.requests.size()) {
+    const Solved solved = Solve(Choice{choice.claim + 1, 0, -1, 0}, Position{});
+    return solved == Solved::kTooMany ? Solved::kFail : solved;
+  }
+  const RequestChoices& choices = claim.requests[choice.request];
+  if (choice.subrequest < 0 && choices.prioritized) {
+    return SolveChoices(choice, choices);
+  }
+  const PreparedRequest& request =
+      prepared.requests[choices.first + static_cast<std::uint32_t>(std::max(choice.subrequest, 0))];
+  const Wanted& wanted = wanted_[IndexOf(request)];
+  if (request.mode == Mode::kAll && wanted.all.empty()) {
+    return Solved::kFail;
+  }
+  if (choice.index >= wanted.count) {
+    return Solve(Choice{choice.claim, choice.request + 1, -1, 0}, Position{});
+  }
+  if (wanted.count - choice.index > kMaxResults - results_[choice.claim]) {
+    return Solved::kTooMany;
+  }
+  if (request.mode == Mode::kAll) {
+    return SolveAll(choice, request);
+  }
+  return pruner_ != nullptr ? SolvePruned(choice, request, start.device)
+                            : SolveExact(choice, request, start);
+}
+
+Search::Solved Search::SolveChoices(Choice choice, const RequestChoices& choices) {
+  bool all_too_many = true;
+  for (std::uint32_t s = 0; s < choices.end - choices.first; ++s) {
+    choice.subrequest = static_cast<std::int32_t>(s);
+    const Solved solved = Solve(choice, Position{});
+    if (solved == Solved::kTooMany) {
+      continue;
+    }
+    all_too_many = false;
+    if (solved == Solved::kOk) {
+      chosen_[choices.first] = static_cast<std::int16_t>(s);
+    }
+    if (solved != Solved::kFail) {
+      return solved;
+    }
+  }
+  return all_too_many ? Solved::kTooMany : Solved::kFail;
+}
+
+Search::Solved Search::SolveAll(Choice choice, const PreparedRequest& request) {
+  switch (TakeDevice(request, wanted_[IndexOf(request)].all[choice.index], /*must=*/true)) {
+    case Take::kNo: return Solved::kFail;
+    case Take::kFatal: return Solved::kFatal;
+    case Take::kYes: break;
+  }
+  ++choice.index;
+  const Solved solved = Solve(choice, Position{});
+  if (solved != Solved::kOk) {
+    UndoLast();
+  }
+  return solved;
+}
+
+Search::Solved Search::SolveExact(Choice choice, const PreparedRequest& request, Position start) {
+  const auto& pools = problem_.view->pools;
+  for (std::uint32_t p = start.pool; p < pools.size(); ++p) {
+    const PoolView& pool = *pools[p];
+    if (pool.state != PoolState::kComplete) {
+      continue;
+    }
+    for (std::uint32_t s = p == start.pool ? start.slice : 0; s < pool.slices.size(); ++s) {
+      const inventory::Slice& slice = *pool.slices[s];
+      std::uint32_t d = p == start.pool && s == start.slice ? start.device : 0;
+      for (;; ++d) {
+        SelectorCache::Match match{};
+        d = cache_.Next(*request.selectors, slice, d, match, failure_);
+        if (d >= slice.devices.size()) {
+          break;
+        }
+        const Device& device = slice.devices[d];
+        if (InUse(request, device)) {
+          continue;  // upstream does not evaluate expressions on it, so an error does not count
+        }
+        const Solved solved =
+            TryCandidate(choice, request, {&device, p, pool.first[s] + d}, Position{p, s, d + 1});
+        if (solved != Solved::kFail) {
+          return solved;
+        }
+      }
+    }
+  }
+  return Solved::kFail;
+}
+
+Search::Solved Search::TryCandidate(Choice choice,
+                                    const PreparedRequest& request,
+                                    const Candidate& candidate,
+                                    Position next) {
+  Tested tested = Selectable(request, *candidate.device);
+  if (tested == Tested::kYes && features_.consumable_capacity) {
+    tested = CapacityLeft(request, *candidate.device, /*name_only=*/false);
+  }
+  if (tested == Tested::kFatal) {
+    return Solved::kFatal;
+  }
+  if (tested == Tested::kNo) {
+    return Solved::kFail;
+  }
+  switch (TakeDevice(request, candidate, /*must=*/false)) {
+    case Take::kNo: return Solved::kFail;
+    case Take::kFatal: return Solved::kFatal;
+    case Take::kYes: break;
+  }
+  ++choice.index;
+  const Solved solved = Solve(choice, next);
+  if (solved != Solved::kOk) {
+    UndoLast();
+  }
+  return solved;
+}
+
+Search::Solved Search::SolvePruned(Choice choice,
+                                   const PreparedRequest& request,
+                                   std::uint32_t first) {
+  Pruner& pruner = *pruner_;
+  if (!pruner.Promising(choice, request, first)) {
+    return Solved::kFail;
+  }
+  std::vector<std::uint32_t> failed;  // signatures without an answer here
+  for (std::uint32_t c = pruner.NextCandidate(request, first); c < pruner.candidate_count();
+       c = pruner.NextCandidate(request, c + 1)) {
+    const std::uint32_t signature = pruner.SignatureOf(c);
+    if (std::find(failed.begin(), failed.end(), signature) != failed.end()) {
+      continue;
+    }
+    const Candidate& candidate = pruner.candidate(c);
+    if (InUse(request, *candidate.device)) {
+      continue;
+    }
+    const Solved solved = TryCandidate(choice, request, candidate, Position{0, 0, c + 1});
+    if (solved != Solved::kFail) {
+      return solved;
+    }
+    // A device that is part of this run differs from its twins.
+    if (!TakenInRun(candidate.device->id, -1) && !pruner.SharedInRun(candidate.device->id)) {
+      failed.push_back(signature);
+    }
+  }
+  pruner.Remember(choice, request, first);
+  return Solved::kFail;
+}
+
+Search::Take Search::TakeDevice(const PreparedRequest& request,
+                                const Candidate& candidate,
+                                bool must) {
+  const Device& device = *candidate.device;
+  const bool shared = IsShareable(device);
+  if (request.admin ? !shared && TakenInRun(device.id, request.claim) : InUse(request, device)) {
+    return Take::kNo;
+  }
+  if (NodeFeatureMissing(device) || CountersUnsupported(device)) {
+    return Take::kNo;
+  }
+  Taken taken;
+  taken.request = &request;
+  taken.candidate = candidate;
+  taken.shared = shared;
+  if (device.has_counters && !(shared && ChargedAlready(device))) {
+    const Consumer* const consumer = ConsumerOf(candidate);
+    if (!LedgerOf(candidate.pool).Take(*consumer)) {
+      return Take::kNo;
+    }
+    taken.charged = consumer;
+  }
+  if (!Tolerated(request, device)) {
+    UndoPartial(taken);
+    return Take::kNo;
+  }
+  const PreparedClaim& claim = problem_.prepared->claims[request.claim];
+  for (const std::uint16_t ordinal : request.constraints) {
+    const api::resource::DeviceAttribute* attribute = nullptr;
+    if (AttributeOf(request, claim.constraints[ordinal], device, attribute) == Tested::kFatal) {
+      UndoPartial(taken);
+      return Take::kFatal;
+    }
+    if (!constraints_[first_constraint_[request.claim] + ordinal]->Add(attribute)) {
+      UndoPartial(taken);
+      if (must) {
+        error_ = fmt::format(
+            "claim {}, request {}: cannot add device {} because a claim constraint would not be "
+            "satisfied",
+            claim.display,
+            request.name,
+            NameOf(device));
+        return Take::kFatal;
+      }
+      return Take::kNo;
+    }
+    ++taken.constraints;
+  }
+  if (features_.consumable_capacity) {
+    // Exact requests have been tested just now; All and shares come here first.
+    if (must && CapacityLeft(request, device, /*name_only=*/false) != Tested::kYes) {
+      UndoPartial(taken);
+      return error_.empty() ? Take::kNo : Take::kFatal;
+    }
+    if (shared) {
+      taken.first_amount = static_cast<std::uint32_t>(amounts_.size());
+      if (ConsumptionOf(request.capacity, device, features_.fractional_capacity_range, scratch_)) {
+        amounts_.insert(amounts_.end(), scratch_.begin(), scratch_.end());
+      }
+      taken.end_amount = static_cast<std::uint32_t>(amounts_.size());
+    }
+  }
+  taken_.push_back(taken);
+  taken_mask_ |= std::uint64_t{1} << (Value(device.id) & 63U);
+  ++results_[request.claim];
+  return Take::kYes;
+}
+
+void Search::UndoPartial(Taken& taken) {
+  for (std::uint32_t i = taken.constraints; i > 0; --i) {
+    constraints_[first_constraint_[taken.request->claim] + taken.request->constraints[i - 1]]
+        ->Undo();
+  }
+  if (taken.charged != nullptr) {
+    LedgerOf(taken.candidate.pool).Undo(*taken.charged);
+  }
+}
+
+void Search::UndoLast() {
+  if (undo_limit_ != 0) {
+    --undo_limit_;
+  }
+  Taken& taken = taken_.back();
+  UndoPartial(taken);
+  --results_[taken.request->claim];
+  if (taken.shared) {
+    amounts_.resize(taken.first_amount);
+  }
+  taken_.pop_back();
+  taken_mask_ = 0;
+  for (const Taken& other : taken_) {
+    taken_mask_ |= std::uint64_t{1} << (Value(other.candidate.device->id) & 63U);
+  }
+}
+
+void Search::Deliver(Outcome& out) {
+  out.error = NodeSelectorError();
+  if (!out.error.empty()) {
+    out.verdict = Verdict::kFatal;
+    return;
+  }
+  out.verdict = Verdict::kAllocated;
+  out.chosen = chosen_;
+  out.picks.resize(taken_.size());
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    const Taken& taken = taken_[i];
+    Pick& pick = out.picks[i];
+    pick.claim = taken.request->claim;
+    pick.request = taken.request->request;
+    pick.subrequest = taken.request->subrequest;
+    pick.admin = taken.request->admin;
+    pick.shared = taken.shared;
+    pick.device = taken.candidate.device;
+    pick.consumed.assign(amounts_.begin() + taken.first_amount,
+                         amounts_.begin() + taken.end_amount);
+  }
+}
+
+}  // namespace allot::allocator
