@@ -29,8 +29,8 @@ struct HttpClientOptions {
   HeaderList headers;  // sent with every request (user-agent)
   bool http2 = true;   // offer it; plain http speaks it only with http2_prior_knowledge
   bool http2_prior_knowledge = false;
-  std::size_t max_connections = 25;  // HTTP/1.1, and HTTP/2 when streams run out
-  std::size_t idle_connections = 4;  // HTTP/1.1: kept open for reuse
+  std::size_t max_connections = 100;  // HTTP/1.1, and HTTP/2 when its streams run out
+  std::size_t idle_connections = 4;   // HTTP/1.1: kept open for reuse
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds ping_after{30'000};  // HTTP/2: no frame for so long with requests open
   std::chrono::milliseconds ping_timeout{15'000};

@@ -123,6 +123,10 @@ void Loop::Run() {
   while (!stopped()) {
     RunOnce(std::chrono::nanoseconds::max());
   }
+  // Whoever posted before the stop was told that the task will run, and may be waiting for it.
+  while (impl_->shared->mailbox.Drain(impl_->tasks)) {
+    RunTasks();
+  }
 }
 
 void Loop::RunOnce(std::chrono::nanoseconds max_wait) {
