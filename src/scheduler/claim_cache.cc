@@ -1,0 +1,127 @@
+#include "scheduler/claim_cache.h"
+
+#include <utility>
+
+namespace allot::scheduler {
+
+using api::resource::AllocationResult;
+using api::resource::ResourceClaim;
+using client::Typed;
+
+std::string ClaimCache::Key(std::string_view ns, std::string_view name) {
+  std::string key;
+  key.reserve(ns.size() + name.size() + 1);
+  return key.append(ns).append("/").append(name);
+}
+
+const ClaimCache::Entry* ClaimCache::Find(std::string_view ns, std::string_view name) const {
+  const auto found = entries_.find(Key(ns, name));
+  return found != entries_.end() ? &found->second : nullptr;
+}
+
+ClaimEffect ClaimCache::Apply(const client::Change& change) {
+  const client::ObjectRef& object = change.item.object;
+  const std::string key = Key(object->namespace_(), object->name());
+  ClaimEffect effect;
+  if (change.type == client::EventType::kDeleted) {
+    const auto found = entries_.find(key);
+    if (found != entries_.end()) {
+      effect.given_back = static_cast<bool>(found->second.handle);
+      effect.changed = true;
+      entries_.erase(found);
+    }
+    return effect;
+  }
+  Entry& entry = entries_[key];
+  effect.created = !entry.seen;
+  effect.changed = true;
+  if (entry.seen && entry.seen->uid() != object->uid()) {
+    entry = Entry();  // deleted and made again under the same name
+  }
+  entry.seen = object;
+  if (entry.written.object) {
+    if (entry.written.object->revision() > object->revision()) {
+      return effect;  // an older version than ours on its way
+    }
+    entry.written = {};
+  }
+  const auto& claim = *static_cast<const ResourceClaim*>(change.item.view.get());
+  if (claim.status.allocation != nullptr) {
+    entry.in_flight = false;
+    if (!entry.confirmed) {
+      // Somebody else may have allocated it otherwise than we assumed: what the server says holds.
+      auto handle = allocated_.Commit(inventory_.UseOf(claim, *claim.status.allocation));
+      entry.handle = std::move(handle);
+      entry.confirmed = true;
+    }
+  } else if (!entry.in_flight && entry.handle) {
+    entry.handle = {};
+    entry.confirmed = false;
+    effect.given_back = true;
+  }
+  return effect;
+}
+
+Typed<ResourceClaim> ClaimCache::Current(std::string_view ns, std::string_view name) const {
+  const Entry* const entry = Find(ns, name);
+  if (entry == nullptr) {
+    return {};
+  }
+  auto claim = client::ViewOf<ResourceClaim>(
+      entry->written.object ? entry->written : client::Item{entry->seen, nullptr});
+  return claim ? *std::move(claim) : Typed<ResourceClaim>{};
+}
+
+bool ClaimCache::Exists(std::string_view ns, std::string_view name) const {
+  return Find(ns, name) != nullptr;
+}
+
+bool ClaimCache::InFlight(std::string_view ns, std::string_view name) const {
+  const Entry* const entry = Find(ns, name);
+  return entry != nullptr && entry->in_flight;
+}
+
+void ClaimCache::Assume(const ResourceClaim& claim, const AllocationResult& allocation) {
+  const auto found = entries_.find(Key(claim.metadata.namespace_, claim.metadata.name));
+  if (found == entries_.end()) {
+    return;
+  }
+  found->second.handle = allocated_.Commit(inventory_.UseOf(claim, allocation));
+  found->second.in_flight = true;
+  found->second.confirmed = false;
+}
+
+void ClaimCache::Written(const client::Item& item) {
+  const auto found = entries_.find(Key(item.object->namespace_(), item.object->name()));
+  if (found == entries_.end() || found->second.seen->uid() != item.object->uid()) {
+    return;
+  }
+  Entry& entry = found->second;
+  entry.in_flight = false;
+  if (entry.seen->revision() < item.object->revision()) {
+    entry.written = item;
+  }
+}
+
+bool ClaimCache::Forget(std::string_view ns, std::string_view name) {
+  const auto found = entries_.find(Key(ns, name));
+  if (found == entries_.end()) {
+    return false;
+  }
+  Entry& entry = found->second;
+  entry.in_flight = false;
+  entry.written = {};
+  if (entry.confirmed || !entry.handle) {
+    return false;
+  }
+  entry.handle = {};
+  // The server may have shown an allocation while ours was on its way.
+  const auto seen = client::ViewOf<ResourceClaim>({entry.seen, nullptr});
+  if (seen && (*seen)->status.allocation != nullptr) {
+    entry.handle = allocated_.Commit(inventory_.UseOf(**seen, *(*seen)->status.allocation));
+    entry.confirmed = true;
+  }
+  return true;
+}
+
+}  // namespace allot::scheduler

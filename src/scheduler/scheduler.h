@@ -1,0 +1,155 @@
+// Scheduler: gives pods nodes and devices, through any Kubernetes API server.
+//
+// Informers feed the ClusterView, the claims and the queue; every turn of the loop drains all
+// events, then tries a bounded number of pods: Place decides, the decision is assumed at once (node
+// resources and devices count as taken), and Commit writes it. What fails is taken back as a whole.
+// A local client takes the writes in line, others get them from a few worker threads. No step looks
+// at all pods. Thread safety: the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "api/core/v1.gen.h"
+#include "base/mailbox.h"
+#include "base/random.h"
+#include "client/event_recorder.h"
+#include "client/informer.h"
+#include "client/loop.h"
+#include "placement/placement.h"
+#include "scheduler/claim_cache.h"
+#include "scheduler/commit.h"
+#include "scheduler/metrics.h"
+#include "scheduler/queue.h"
+#include "telemetry/log.h"
+
+namespace allot::scheduler {
+
+struct Options {
+  std::string scheduler_name = "default-scheduler";
+  inventory::Features features{};
+  placement::Profile profile = placement::Profile::kCompatible;
+  SchedulingQueue::Options queue{};
+  /// Threads that write decisions when the client is not local.
+  int bind_workers = 16;
+  /// Pods tried in one turn before events are looked at again.
+  int per_turn = 64;
+  std::string host{};  ///< for Event.reportingInstance
+};
+
+class Scheduler {
+ public:
+  /// REQUIRES: all arguments outlive the scheduler; made before the loop runs.
+  Scheduler(client::Client& client,
+            client::Loop& loop,
+            telemetry::Registry& metrics,
+            telemetry::Logger log,
+            base::Random& random,
+            Options options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Lists and watches; pods are tried once everything is in sync.
+  void Start();
+  [[nodiscard]] bool Synced() const;
+
+  [[nodiscard]] const SchedulingQueue& queue() const { return queue_; }
+  [[nodiscard]] const placement::ClusterView& view() const { return view_; }
+  [[nodiscard]] const client::EventRecorder& recorder() const { return recorder_; }
+
+ private:
+  using Pod = api::core::Pod;
+
+  /// A decision on its way to the API.
+  struct Binding {
+    CommitJob job;
+    CommitOutcome outcome;
+    client::EventSubject pod;
+    base::MonoTime started{};
+  };
+  /// The claims of a pod as Place wants them.
+  struct PodClaims {
+    bool ready = true;       ///< all exist and may be used
+    bool in_flight = false;  ///< one is being allocated for another pod
+    std::vector<client::Typed<api::resource::ResourceClaim>> claims;
+    std::vector<placement::ClaimInput> inputs;
+  };
+
+  // events.cc
+  void OnNodes(std::span<const client::Change> changes);
+  void OnPods(std::span<const client::Change> changes);
+  void OnPending(const Pod& pod, const client::Change& change);
+  void OnClaims(std::span<const client::Change> changes);
+  void OnSlices(std::span<const client::Change> changes);
+  void OnClasses(std::span<const client::Change> changes);
+  void OnTaintRules(std::span<const client::Change> changes);
+  void IndexClaims(const Pod& pod);
+  void ForgetPod(std::string_view uid);
+  [[nodiscard]] bool IsOurs(const Pod& pod) const;
+  [[nodiscard]] bool IsGated(const Pod& pod) const;
+
+  // scheduler.cc
+  bool ScheduleSome();
+  void ScheduleOne(QueuedPod& pod);
+  [[nodiscard]] PodClaims CollectClaims(const Pod& pod) const;
+  void Assume(QueuedPod& queued,
+              const Pod& pod,
+              PodClaims claims,
+              placement::Decision decision,
+              base::MonoTime started);
+  void Commit(std::unique_ptr<Binding> binding);
+  void Decided(Binding& binding);
+  void Finish(const std::string& uid, const base::Result<void>& result);
+  void TakeBack(Binding& binding, const base::Status& why);
+  void Unschedulable(QueuedPod& queued,
+                     const Pod& pod,
+                     const PodClaims& claims,
+                     const placement::Decision& decision);
+  bool FreeUnusable(const Pod& pod, const PodClaims& claims, const placement::Decision& decision);
+  void Report(const QueuedPod& queued,
+              const Pod& pod,
+              std::string_view reason,
+              std::string_view message);
+  void ArmTimer();
+  void StartWorkers();
+  [[nodiscard]] client::EventSubject Subject(const QueuedPod& queued, const Pod& pod) const;
+
+  client::Client& client_;
+  client::Loop& loop_;
+  telemetry::Logger log_;
+  base::Random& random_;
+  Options options_;
+  placement::ClusterView view_;
+  placement::Placer placer_;
+  ClaimCache claims_;
+  SchedulingQueue queue_;
+  Metrics metrics_;
+  client::EventRecorder recorder_;
+
+  client::Informer nodes_;
+  client::Informer slices_;
+  client::Informer classes_;
+  client::Informer taint_rules_;
+  client::Informer claim_informer_;
+  client::Informer pods_;
+
+  /// Pending pods by the claims they name ("ns/name" -> uids), and back.
+  std::unordered_map<std::string, std::unordered_set<std::string>> pods_by_claim_;
+  std::unordered_map<std::string, std::vector<std::string>> claims_of_pod_;
+  std::unordered_map<std::string, std::unique_ptr<Binding>> bindings_;
+  base::MonoTime timer_at_ = base::MonoTime::max();
+
+  std::vector<std::unique_ptr<base::Mailbox<Binding*>>> outboxes_;
+  std::vector<std::thread> workers_;
+  std::size_t next_worker_ = 0;
+};
+
+}  // namespace allot::scheduler
