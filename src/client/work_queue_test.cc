@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class WorkQueueTest : public testing::Test {
+class WorkQueueTest : public ::testing::Test {
  protected:
   base::FakeClock clock;
   Loop loop{clock};

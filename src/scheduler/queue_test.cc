@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 const schema::TypeDesc kType{.name = "Pod"};
 
-class QueueTest : public testing::Test {
+class QueueTest : public ::testing::Test {
  protected:
   QueuedPod& Add(const std::string& uid, std::int32_t priority = 0, bool gated = false) {
     const schema::ObjectHeader header{.type = &kType, .namespace_ = "ns", .name = uid, .uid = uid};

@@ -2,10 +2,8 @@
 // event.
 #include <string>
 
-#include <fmt/format.h>
-
+#include "client/pod_conditions.h"
 #include "scheduler/scheduler.h"
-#include "text/json.h"
 
 namespace allot::scheduler {
 
@@ -18,41 +16,18 @@ void Scheduler::Report(const QueuedPod& queued,
                    "FailedScheduling",
                    "Scheduling",
                    message);
-  constexpr std::string_view kType = "PodScheduled";
-  quantity::Time since = client::ToTime(loop_.clock().Now());
-  for (const api::core::PodCondition& condition : pod.status.conditions) {
-    if (condition.type != kType) {
-      continue;
-    }
-    if (condition.status == "False") {
-      if (condition.reason == reason && condition.message == message) {
-        return;
-      }
-      since = condition.last_transition_time;
-    }
-  }
-  std::string patch = fmt::format(
-      R"({{"metadata":{{"uid":"{}"}},"status":{{"conditions":[{{"type":"{}","status":"False","reason":"{}","message":)",
-      queued.uid,
-      kType,
-      reason);
-  text::AppendJsonString(message, patch);
-  fmt::format_to(std::back_inserter(patch),
-                 R"(,"lastTransitionTime":"{}","observedGeneration":{}}}]}}}})",
-                 quantity::FormatTime(since),
-                 pod.metadata.generation);
+  api::core::PodCondition condition;
+  condition.type = "PodScheduled";
+  condition.status = "False";
+  condition.reason = reason;
+  condition.message = message;
   client::WriteOptions write;
   write.ack = client::Ack::kSequenced;
-  const auto patched = client::Patch<Pod>(client_,
-                                          pod.metadata.namespace_,
-                                          pod.metadata.name,
-                                          client::PatchType::kStrategicMerge,
-                                          patch,
-                                          "status",
-                                          write);
-  if (!patched && patched.error().reason() != base::Reason::kNotFound) {
+  const auto written =
+      client::SetPodCondition(client_, pod, condition, client::ToTime(loop_.clock().Now()), write);
+  if (!written && written.error().reason() != base::Reason::kNotFound) {
     log_.Warning("could not write the PodScheduled condition",
-                 {{"pod", std::string(pod.metadata.name)}, telemetry::Field(patched.error())});
+                 {{"pod", std::string(pod.metadata.name)}, telemetry::Field(written.error())});
   }
 }
 
