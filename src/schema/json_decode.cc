@@ -786,7 +786,8 @@ Result<void> DecodeJson(const TypeDesc& type,
     return base::Error(Reason::kBadRequest, std::move(error->message));
   }
   return base::Error(Reason::kBadRequest,
-                     decoder.error().empty() ? "exceeded max depth" : std::move(decoder.error()));
+                     decoder.error().empty() ? "invalid character '{' exceeded max depth"
+                                             : std::move(decoder.error()));
 }
 
 }  // namespace allot::schema

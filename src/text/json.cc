@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
@@ -64,6 +65,9 @@ class Parser {
       }
     }
   }
+
+  /// The number that no double can hold; empty when none was met.
+  const std::string& too_large() const { return too_large_; }
 
  private:
   /// Reads a scalar or an empty container into `out`, or opens a frame.
@@ -155,6 +159,7 @@ class Parser {
       const std::string text(from, to);
       real = std::strtod(text.c_str(), nullptr);
       if (std::isinf(real)) {
+        too_large_ = text;
         return false;
       }
     }
@@ -233,6 +238,7 @@ class Parser {
   const char* end_;
   const JsonOptions& options_;
   std::vector<Frame> frames_;
+  std::string too_large_;
 };
 
 void Indent(std::size_t level, std::string& out) {
@@ -306,13 +312,16 @@ void AppendEscape(unsigned char c, std::string& out) {
 
 base::Result<Value> ParseJson(std::string_view text, const JsonOptions& options) {
   Value value;
-  if (Parser(text, options).Parse(value)) {
+  Parser parser(text, options);
+  if (parser.Parse(value)) {
     return value;
   }
   if (auto error = FindJsonError(text, options.max_depth)) {
     return base::Error(base::Reason::kBadRequest, std::move(error->message));
   }
-  return base::Error(base::Reason::kBadRequest, "json: number out of range of float64");
+  return base::Error(
+      base::Reason::kBadRequest,
+      "json: cannot unmarshal number " + parser.too_large() + " into Go value of type float64");
 }
 
 void WriteJson(const Value& value, std::string& out, JsonStyle style) {
@@ -359,24 +368,44 @@ void AppendJsonString(std::string_view text, std::string& out) {
 }
 
 void AppendJsonDouble(double value, std::string& out) {
-  char digits[400];
-  const double magnitude = std::abs(value);
-  const bool exponent = magnitude != 0 && (magnitude < 1e-6 || magnitude >= 1e21);
-  const auto end =
-      std::to_chars(digits,
-                    digits + sizeof digits,
-                    value,
-                    exponent ? std::chars_format::scientific : std::chars_format::fixed)
-          .ptr;
-  std::string_view text(digits, static_cast<std::size_t>(end - digits));
-  // Go writes e-9, not e-09.
-  if (exponent && text.size() >= 4 && text[text.size() - 4] == 'e' &&
-      text[text.size() - 3] == '-' && text[text.size() - 2] == '0') {
-    out.append(text, 0, text.size() - 2);
-    out += text.back();
+  // The shortest digits that read back as the same double, as "d.ddde+xx".
+  char text[64];
+  char* const end =
+      std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
+  *end = '\0';
+  std::string_view mantissa(text, static_cast<std::size_t>(end - text));
+  const std::size_t mark = mantissa.find('e');
+  const int exponent = std::atoi(text + mark + 1);
+  mantissa = mantissa.substr(0, mark);
+  if (mantissa.starts_with('-')) {
+    out += '-';
+    mantissa.remove_prefix(1);
+  }
+  if (value != 0 && (exponent < -6 || exponent >= 21)) {
+    out += mantissa;
+    out += exponent < 0 ? "e-" : "e+";
+    out += std::to_string(std::abs(exponent));
     return;
   }
-  out += text;
+  std::string digits(mantissa.substr(0, 1));
+  if (mantissa.size() > 2) {
+    digits += mantissa.substr(2);
+  }
+  if (exponent < 0) {
+    out += "0.";
+    out.append(static_cast<std::size_t>(-exponent - 1), '0');
+    out += digits;
+    return;
+  }
+  const std::size_t whole = static_cast<std::size_t>(exponent) + 1;
+  if (digits.size() <= whole) {
+    out += digits;
+    out.append(whole - digits.size(), '0');
+  } else {
+    out.append(digits, 0, whole);
+    out += '.';
+    out.append(digits, whole);
+  }
 }
 
 void AppendCompactJson(std::string_view text, std::string& out) {

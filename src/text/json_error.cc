@@ -63,7 +63,15 @@ class Checker {
 
  private:
   bool Fail(const std::string& context) {
-    if (at_ >= text_.size()) {
+    // Go reads one blank after the end: inside a word, a number or an escape that is the wrong
+    // character.
+    const bool inside = context.starts_with("in literal") || context.starts_with("in numeric") ||
+                        context.starts_with("after decimal") ||
+                        context.starts_with("in exponent") ||
+                        context.starts_with("in string escape") || context.starts_with("in \\u");
+    if (at_ >= text_.size() && inside) {
+      error_ = JsonError{"invalid character ' ' " + context, text_.size()};
+    } else if (at_ >= text_.size()) {
       error_ = JsonError{"unexpected end of JSON input", text_.size()};
     } else {
       error_ = JsonError{"invalid character " + Quoted(text_[at_]) + " " + context, at_ + 1};
@@ -88,7 +96,9 @@ class Checker {
       const bool object = Is('{');
       ++at_;
       if (static_cast<int>(in_object_.size()) >= max_depth_) {
-        error_ = JsonError{"exceeded max depth", at_};
+        error_ = JsonError{object ? "invalid character '{' exceeded max depth"
+                                  : "invalid character '[' exceeded max depth",
+                           at_};
         return false;
       }
       Blanks();

@@ -398,8 +398,8 @@ class Converter {
       return Scalar();
     }
     Scalar scalar = yaml::Resolve(node.text, tag == "timestamp");
-    constexpr std::array<std::string_view, 7> kNames = {
-        "str", "null", "bool", "int", "float", "timestamp", "merge"};
+    constexpr std::array<std::string_view, 6> kNames = {
+        "str", "null", "bool", "int", "float", "timestamp"};
     const std::string_view got = kNames[static_cast<std::size_t>(scalar.kind)];
     if (tag == "float" && scalar.kind == ScalarKind::kInt) {
       scalar.kind = ScalarKind::kFloat;
@@ -474,6 +474,26 @@ bool IsBlank(const Node& node) {
 
 }  // namespace
 
+namespace {
+
+/// Turns one document into a value and deals with its duplicate keys.
+Result<Value> ConvertDocument(const Node& root, const YamlOptions& options) {
+  std::vector<std::string> duplicates;
+  ALLOT_ASSIGN_OR_RETURN(auto value, Converter(options, duplicates).Convert(root));
+  if (options.duplicates != nullptr) {
+    options.duplicates->insert(options.duplicates->end(), duplicates.begin(), duplicates.end());
+  } else if (options.duplicate_keys == DuplicateKeys::kError && !duplicates.empty()) {
+    std::string message = "yaml: unmarshal errors:";
+    for (const std::string& duplicate : duplicates) {
+      message += "\n  " + duplicate;
+    }
+    return base::Error(Reason::kBadRequest, std::move(message));
+  }
+  return value;
+}
+
+}  // namespace
+
 Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text,
                                                   const YamlOptions& options) {
   std::vector<YamlDocument> documents;
@@ -486,24 +506,15 @@ Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text,
     if (IsBlank(*root)) {
       continue;
     }
-    std::vector<std::string> duplicates;
-    ALLOT_ASSIGN_OR_RETURN(auto value, Converter(options, duplicates).Convert(*root));
-    if (options.duplicates != nullptr) {
-      options.duplicates->insert(options.duplicates->end(), duplicates.begin(), duplicates.end());
-    } else if (options.duplicate_keys == DuplicateKeys::kError && !duplicates.empty()) {
-      std::string message = "yaml: unmarshal errors:";
-      for (const std::string& duplicate : duplicates) {
-        message += "\n  " + duplicate;
-      }
-      return base::Error(Reason::kBadRequest, std::move(message));
-    }
+    ALLOT_ASSIGN_OR_RETURN(auto value, ConvertDocument(*root, options));
     documents.push_back({std::move(value), root->position});
   }
 }
 
 Result<Value> ParseYaml(std::string_view text, const YamlOptions& options) {
-  ALLOT_ASSIGN_OR_RETURN(auto documents, ParseYamlStream(text, options));
-  return documents.empty() ? Value() : std::move(documents.front().value);
+  Composer composer(text, options.max_depth);
+  ALLOT_ASSIGN_OR_RETURN(const Node* const root, composer.Next());
+  return root == nullptr ? Value() : ConvertDocument(*root, options);
 }
 
 }  // namespace allot::text

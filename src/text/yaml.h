@@ -43,7 +43,8 @@ struct YamlDocument {
 /// Errors: kBadRequest, "yaml: line 3, column 7: ...".
 [[nodiscard]] base::Result<std::vector<YamlDocument>> ParseYamlStream(
     std::string_view text, const YamlOptions& options = {});
-/// Parses the first document; null when there is none.
+/// Parses the first document and looks no further, as the API server does with a body; null when
+/// empty.
 [[nodiscard]] base::Result<Value> ParseYaml(std::string_view text, const YamlOptions& options = {});
 
 /// Appends the YAML text as `kubectl -o yaml` prints it: sorted keys, block style, quotes where a

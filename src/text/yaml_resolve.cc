@@ -47,9 +47,6 @@ std::optional<Scalar> Word(std::string_view text) {
     const double inf = std::numeric_limits<double>::infinity();
     return Scalar{.kind = ScalarKind::kFloat, .real = text[0] == '-' ? -inf : inf};
   }
-  if (text == "<<") {
-    return Scalar{.kind = ScalarKind::kMerge};
-  }
   return std::nullopt;
 }
 
@@ -206,7 +203,7 @@ bool IsTimestamp(std::string_view text) {
 }  // namespace
 
 Scalar Resolve(std::string_view text, bool timestamps) {
-  constexpr std::string_view kHints = "yYnNtTfFoO~+-0123456789.<";
+  constexpr std::string_view kHints = "yYnNtTfFoO~+-0123456789.";
   if (!text.empty() && kHints.find(text[0]) == std::string_view::npos) {
     return {};
   }

@@ -8,7 +8,7 @@
 
 namespace allot::text::yaml {
 
-enum class ScalarKind : std::uint8_t { kString, kNull, kBool, kInt, kFloat, kTimestamp, kMerge };
+enum class ScalarKind : std::uint8_t { kString, kNull, kBool, kInt, kFloat, kTimestamp };
 
 struct Scalar {
   ScalarKind kind = ScalarKind::kString;

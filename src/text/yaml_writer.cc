@@ -168,14 +168,16 @@ class Writer {
   }
 
   void Mapping(const Value& value) {
+    // KeyLess is no strict order (k10 < k1a < k9 < k10), so members are inserted one by one.
     std::vector<const Member*> members;
     members.reserve(value.members().size());
     for (const Member& member : value.members()) {
-      members.push_back(&member);
+      const auto place = std::upper_bound(
+          members.begin(), members.end(), &member, [](const Member* left, const Member* right) {
+            return KeyLess(left->key, right->key);
+          });
+      members.insert(place, &member);
     }
-    std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
-      return KeyLess(a->key, b->key);
-    });
     yaml_event_t event;
     yaml_mapping_start_event_initialize(&event, nullptr, nullptr, 1, YAML_BLOCK_MAPPING_STYLE);
     Emit(event);
