@@ -429,10 +429,11 @@ class HttpClientImpl final : public HttpClient {
 
  private:
   std::shared_ptr<Core> core_;
+  std::atomic<bool> used_{false};  // never used: nothing of it is on the loop, which may not run
 };
 
 HttpClientImpl::~HttpClientImpl() {
-  if (core_->loop().OnLoopThread()) {
+  if (!used_.load() || core_->loop().OnLoopThread()) {
     core_->Shutdown();
     return;
   }
@@ -453,6 +454,7 @@ HttpClient::CallId HttpClientImpl::Do(ClientRequest request, ClientCallbacks cal
   call->request = std::move(request);
   call->callbacks = std::move(callbacks);
   const CallId id = call->id;
+  used_.store(true);
   if (core_->loop().OnLoopThread()) {
     core_->Start(call);
   } else if (!core_->loop().Post([core = core_, call] { core->Start(call); })) {
