@@ -30,10 +30,10 @@ struct PodOnNode {
 struct NodeInfo {
   std::uint32_t index = 0;
   std::string name;
-  base::Arena arena;
-  const api::core::Node* node =
-      nullptr;  ///< a copy in `arena`: metadata.name, labels, spec, allocatable
+  std::shared_ptr<base::Arena> arena;  ///< owns what `ref` and `taints` point to
   inventory::NodeRef ref;
+  bool unschedulable = false;
+  schema::List<api::core::Taint> taints;
   Resources allocatable;
   std::int64_t allowed_pods = 0;
   Resources requested;
@@ -41,6 +41,9 @@ struct NodeInfo {
   std::vector<PodOnNode> pods;
   std::uint64_t version = 0;  ///< changes with the node and its pods, not with devices
 };
+
+/// The host ports the pod takes, as "protocol/ip/port".
+[[nodiscard]] std::vector<std::string> HostPortsOf(const api::core::Pod& pod);
 
 class ClusterView {
  public:

@@ -25,6 +25,8 @@ struct ClaimInput {
   const api::resource::AllocationResult* allocation = nullptr;
   /// The allocation cannot be used any more (binding conditions failed or timed out).
   bool conditions_failed = false;
+  /// Another pod's scheduling has the claim in flight.
+  bool in_flight = false;
 };
 
 enum class Profile : std::uint8_t {
@@ -48,6 +50,12 @@ struct Decision {
   Placed placed = Placed::kUnschedulable;
   std::string node;
   std::string error;
+  /// kUnschedulable: the parts of diagnosis.message, before and after what other post-filters say.
+  std::string filter_text;      ///< "0/3 nodes are available: 3 Insufficient cpu."
+  std::string preemption_text;  ///< "preemption: 0/3 nodes are available: ..."
+  /// Not empty: deleting these pods (by uid) on `nominated_node` would make room.
+  std::vector<std::string> victims;
+  std::string nominated_node;
   /// One result for each claim without allocation, in claim order; the extended-resource claim
   /// last.
   std::vector<api::resource::AllocationResult> results;

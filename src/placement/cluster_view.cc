@@ -1,0 +1,245 @@
+#include "placement/cluster_view.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "inventory/copy.h"
+
+namespace allot::placement {
+namespace {
+
+// Changes remembered for readers that come back; a reader further behind looks at everything.
+constexpr std::size_t kMaxLog = std::size_t{1} << 17U;
+
+bool IsFinished(const api::core::Pod& pod) {
+  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+}
+
+schema::List<api::core::Taint> CopyTaints(const schema::List<api::core::Taint>& from,
+                                          base::Arena& arena) {
+  auto* const items = arena.NewArray<api::core::Taint>(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    items[i].key = arena.Copy(from[i].key);
+    items[i].value = arena.Copy(from[i].value);
+    items[i].effect = arena.Copy(from[i].effect);
+  }
+  return {items, from.count};
+}
+
+}  // namespace
+
+std::vector<std::string> HostPortsOf(const api::core::Pod& pod) {
+  std::vector<std::string> ports;
+  for (const auto* const list : {&pod.spec.containers, &pod.spec.init_containers}) {
+    for (const api::core::Container& container : *list) {
+      if (list == &pod.spec.init_containers &&
+          (container.restart_policy == nullptr || *container.restart_policy != "Always")) {
+        continue;
+      }
+      for (const api::core::ContainerPort& port : container.ports) {
+        if (port.host_port > 0) {
+          ports.push_back(fmt::format("{}/{}/{}",
+                                      port.protocol.empty() ? schema::Str("TCP") : port.protocol,
+                                      port.host_ip.empty() ? schema::Str("0.0.0.0") : port.host_ip,
+                                      port.host_port));
+        }
+      }
+    }
+  }
+  return ports;
+}
+
+struct ClusterView::Impl {
+  explicit Impl(inventory::Features features) : inventory(features) {}
+
+  inventory::Inventory inventory;
+  inventory::AllocatedState allocated;
+  std::map<std::string, std::unique_ptr<NodeInfo>, std::less<>> nodes;
+  // Pods whose node is not known (yet) are kept here under the node's name.
+  std::map<std::string, std::vector<PodOnNode>, std::less<>> homeless;
+  std::unordered_map<std::string, std::string> node_of_pod;  // uid -> node name
+  mutable std::vector<NodeInfo*> sorted;
+  mutable bool sorted_stale = false;
+  std::vector<std::uint32_t> free_indices;
+  std::uint32_t next_index = 0;
+  std::uint64_t version = 0;
+  std::vector<std::uint32_t> log;  // indices of changed nodes
+  std::uint64_t log_start = 0;     // cursor of log[0]
+
+  void Changed(NodeInfo& node) {
+    node.version = ++version;
+    if (log.size() >= kMaxLog) {
+      log_start += log.size();
+      log.clear();
+    }
+    log.push_back(node.index);
+  }
+
+  void Count(NodeInfo& node, PodOnNode pod) {
+    node.requested.Add(pod.requests);
+    node.nonzero.Add(pod.nonzero);
+    node.pods.push_back(std::move(pod));
+    Changed(node);
+  }
+
+  void Forget(std::string_view uid) {
+    const auto found = node_of_pod.find(std::string(uid));
+    if (found == node_of_pod.end()) {
+      return;
+    }
+    if (const auto node = nodes.find(found->second); node != nodes.end()) {
+      auto& pods = node->second->pods;
+      const auto pod =
+          std::find_if(pods.begin(), pods.end(), [&](const PodOnNode& p) { return p.uid == uid; });
+      if (pod != pods.end()) {
+        node->second->requested.Subtract(pod->requests);
+        node->second->nonzero.Subtract(pod->nonzero);
+        pods.erase(pod);
+        Changed(*node->second);
+      }
+    } else if (const auto waiting = homeless.find(found->second); waiting != homeless.end()) {
+      std::erase_if(waiting->second, [&](const PodOnNode& p) { return p.uid == uid; });
+    }
+    node_of_pod.erase(found);
+  }
+};
+
+ClusterView::ClusterView(inventory::Features features) : impl_(std::make_unique<Impl>(features)) {}
+ClusterView::~ClusterView() = default;
+
+void ClusterView::UpsertNode(const api::core::Node& from) {
+  auto [at, added] = impl_->nodes.try_emplace(std::string(from.metadata.name));
+  if (added) {
+    at->second = std::make_unique<NodeInfo>();
+    NodeInfo& node = *at->second;
+    node.name = at->first;
+    if (impl_->free_indices.empty()) {
+      node.index = impl_->next_index++;
+    } else {
+      node.index = impl_->free_indices.back();
+      impl_->free_indices.pop_back();
+    }
+    impl_->sorted_stale = true;
+  }
+  NodeInfo& node = *at->second;
+  auto arena = std::make_shared<base::Arena>();
+  inventory::NodeRef ref = inventory::MakeNodeRef(from);
+  ref.name = node.name;
+  const bool same_labels = !added && std::equal(ref.labels.begin(),
+                                                ref.labels.end(),
+                                                node.ref.labels.begin(),
+                                                node.ref.labels.end(),
+                                                [](const auto& a, const auto& b) {
+                                                  return a.key == b.key && a.value == b.value;
+                                                });
+  ref.labels = inventory::CopyLabels(from.metadata.labels, *arena);
+  node.taints = CopyTaints(from.spec.taints, *arena);
+  node.unschedulable = from.spec.unschedulable;
+  // An agent that reports no allocatable offers its capacity.
+  const auto& offered =
+      from.status.allocatable.empty() ? from.status.capacity : from.status.allocatable;
+  node.allocatable = ResourcesOf(offered);
+  const quantity::Quantity* const pods = offered.Find("pods");
+  node.allowed_pods = pods != nullptr ? pods->Value() : 0;
+  node.ref = ref;
+  node.arena = std::move(arena);
+  if (!same_labels) {
+    impl_->inventory.ForgetNode(node.name);
+  }
+  if (const auto waiting = impl_->homeless.find(node.name); waiting != impl_->homeless.end()) {
+    for (PodOnNode& pod : waiting->second) {
+      impl_->Count(node, std::move(pod));
+    }
+    impl_->homeless.erase(waiting);
+  }
+  impl_->Changed(node);
+}
+
+void ClusterView::DeleteNode(std::string_view name) {
+  const auto found = impl_->nodes.find(name);
+  if (found == impl_->nodes.end()) {
+    return;
+  }
+  NodeInfo& node = *found->second;
+  impl_->Changed(node);
+  if (!node.pods.empty()) {
+    impl_->homeless[node.name] = std::move(node.pods);
+  }
+  impl_->free_indices.push_back(node.index);
+  impl_->inventory.ForgetNode(name);
+  impl_->nodes.erase(found);
+  impl_->sorted_stale = true;
+}
+
+void ClusterView::UpsertPod(const api::core::Pod& pod, std::string_view node_name) {
+  impl_->Forget(pod.metadata.uid);
+  const std::string_view target = node_name.empty() ? pod.spec.node_name : node_name;
+  if (target.empty() || IsFinished(pod)) {
+    return;
+  }
+  PodOnNode counted;
+  counted.uid = pod.metadata.uid;
+  counted.priority = pod.spec.priority != nullptr ? *pod.spec.priority : 0;
+  counted.requests = RequestsOf(pod);
+  counted.nonzero = NonZeroRequestsOf(pod);
+  counted.host_ports = HostPortsOf(pod);
+  counted.terminating = pod.metadata.deletion_timestamp != nullptr;
+  impl_->node_of_pod[counted.uid] = target;
+  if (NodeInfo* const node = FindNode(target)) {
+    impl_->Count(*node, std::move(counted));
+  } else {
+    impl_->homeless[std::string(target)].push_back(std::move(counted));
+  }
+}
+
+void ClusterView::DeletePod(std::string_view uid) {
+  impl_->Forget(uid);
+}
+
+inventory::Inventory& ClusterView::inventory() {
+  return impl_->inventory;
+}
+const inventory::Inventory& ClusterView::inventory() const {
+  return impl_->inventory;
+}
+inventory::AllocatedState& ClusterView::allocated() {
+  return impl_->allocated;
+}
+const inventory::AllocatedState& ClusterView::allocated() const {
+  return impl_->allocated;
+}
+
+const std::vector<NodeInfo*>& ClusterView::nodes() const {
+  if (impl_->sorted_stale) {
+    impl_->sorted.clear();
+    for (const auto& [name, node] : impl_->nodes) {
+      impl_->sorted.push_back(node.get());
+    }
+    impl_->sorted_stale = false;
+  }
+  return impl_->sorted;
+}
+
+NodeInfo* ClusterView::FindNode(std::string_view name) const {
+  const auto found = impl_->nodes.find(name);
+  return found != impl_->nodes.end() ? found->second.get() : nullptr;
+}
+
+bool ClusterView::ChangedSince(std::uint64_t& cursor, std::vector<std::uint32_t>& changed) const {
+  changed.clear();
+  const std::uint64_t end = impl_->log_start + impl_->log.size();
+  const bool complete = cursor >= impl_->log_start && cursor <= end;
+  if (complete) {
+    changed.assign(impl_->log.begin() + static_cast<std::ptrdiff_t>(cursor - impl_->log_start),
+                   impl_->log.end());
+  }
+  cursor = end;
+  return complete;
+}
+
+}  // namespace allot::placement
