@@ -165,7 +165,10 @@ def row(schema, name, field):
         parts.append(f'.list_type = schema::ListType::k{spec["list"].capitalize()}')
     if keys := spec.get("keys"):
         parts.append(f".list_keys = kTexts<{', '.join(literal(k) for k in keys)}>")
-    if named := spec.get("named"):
+    named = spec.get("named")
+    if not named and spec["name"] == "uid" and name not in ("UserInfo", "SubjectAccessReviewSpec"):
+        named = "types.UID"
+    if named:
         parts.append(f'.named = {text(named.split("/")[-1])}')
     for key, member in (("patch", "patch_strategy"), ("mergeKey", "patch_merge_key")):
         if spec.get(key):

@@ -43,20 +43,33 @@ std::string StrictPath(const Frame* frame) {
   return path.empty() ? std::string(name) : path + "." + std::string(name);
 }
 
-std::string GoType(const FieldDesc& field, bool element) {
-  const Shape shape = element ? Shape::kValue : field.shape;
+/// The Go type of the keys of a map in a type of `group`.
+std::string_view GoKeyType(std::string_view name, std::string_view group) {
+  if (group != "resource.k8s.io" || name == "counters") {
+    return "string";
+  }
+  return name == "nodeAllocatableResources" ? "v1.ResourceName" : "v1.QualifiedName";
+}
+
+/// The Go type of a member, or of one element of it. `holder` is the struct it stands in.
+std::string GoType(const FieldDesc& field, bool element, const TypeDesc* holder) {
   std::string base(field.kind != ValueKind::kMessage
                        ? (field.named.empty() ? GoScalarName(field.kind) : field.named)
                        : std::string_view());
   if (field.kind == ValueKind::kMessage) {
     base = std::string(field.message->version) + "." + std::string(field.message->name);
   }
-  switch (shape) {
-    case Shape::kList: return "[]" + base;
-    case Shape::kMap:
-      return field.kind == ValueKind::kQuantity ? "v1.ResourceList" : "map[string]" + base;
-    default: return base;
+  if (element || (field.shape != Shape::kList && field.shape != Shape::kMap)) {
+    return base;
   }
+  if (field.shape == Shape::kList) {
+    return "[]" + base;
+  }
+  const std::string_view group = holder != nullptr ? holder->group : std::string_view();
+  if (field.kind == ValueKind::kQuantity && group.empty()) {
+    return "v1.ResourceList";
+  }
+  return "map[" + std::string(GoKeyType(field.name, group)) + "]" + base;
 }
 
 class Decoder {
@@ -78,11 +91,13 @@ class Decoder {
         return false;
       }
     } else if (*at_ != 'n') {
-      return Mismatch(nullptr, std::string(type.version) + "." + std::string(type.name));
+      if (!Mismatch(nullptr, std::string(type.version) + "." + std::string(type.name))) {
+        return false;
+      }
     } else if (!Literal("null")) {
       return false;
     }
-    return text::SkipBlanks(at_, end_) == end_;
+    return error_.empty() && text::SkipBlanks(at_, end_) == end_;
   }
 
   /// What went wrong beyond syntax; empty when only the syntax is broken.
@@ -223,7 +238,7 @@ class Decoder {
       return Literal("null");
     }
     if (*at_ != '[') {
-      return Mismatch(&parent, GoType(field, false));
+      return Mismatch(&parent, GoType(field, false, parent.type));
     }
     if (depth <= 0) {
       return false;
@@ -256,7 +271,7 @@ class Decoder {
       return Literal("null");
     }
     if (*at_ != '{') {
-      return Mismatch(&parent, GoType(field, false));
+      return Mismatch(&parent, GoType(field, false, parent.type));
     }
     if (depth <= 0) {
       return false;
@@ -401,7 +416,7 @@ class Decoder {
     if (field.kind == ValueKind::kMessage && c == '[' && depth <= 0) {
       return false;
     }
-    return Mismatch(&frame, GoType(field, element));
+    return Mismatch(&frame, GoType(field, element, frame.type));
   }
 
   bool Number(Str& token, bool& is_integer) {
@@ -425,7 +440,8 @@ class Decoder {
     T value = 0;
     if (!is_integer ||
         std::from_chars(token.data(), token.data() + token.size(), value).ec != std::errc()) {
-      return Cannot("number " + std::string(token), &frame, GoType(field, element));
+      Cannot("number " + std::string(token), &frame, GoType(field, element, frame.type));
+      return true;
     }
     Store(to, value);
     return true;
@@ -442,7 +458,8 @@ class Decoder {
         std::errc::result_out_of_range) {
       value = std::strtod(std::string(token).c_str(), nullptr);
       if (std::isinf(value)) {
-        return Cannot("number " + std::string(token), &frame, GoType(field, element));
+        Cannot("number " + std::string(token), &frame, GoType(field, element, frame.type));
+        return true;
       }
     }
     Store(to, value);
@@ -460,7 +477,7 @@ class Decoder {
       case ValueKind::kBytes: return Bytes(field, to, frame);
       case ValueKind::kRaw:
       case ValueKind::kFieldsV1: return Raw(to, depth);
-      default: return Mismatch(&frame, GoType(field, false));
+      default: return Mismatch(&frame, GoType(field, false, frame.type));
     }
   }
 
@@ -494,9 +511,9 @@ class Decoder {
   }
 
   /// Reads a string for a kind that Go reads with its own method.
-  bool OwnString(Str& out, const Frame& frame, std::string_view type = "string") {
+  bool OwnString(Str& out, const Frame& frame) {
     if (*at_ != '"') {
-      return Mismatch(&frame, std::string(type));
+      return AbortMismatch(frame, "string");
     }
     text::RawString raw;
     at_ = text::ScanString(at_, end_, raw);
@@ -598,10 +615,12 @@ class Decoder {
       if (!is_integer ||
           std::from_chars(token.data(), token.data() + token.size(), value.number).ec !=
               std::errc()) {
-        return Cannot("number " + std::string(token), &frame, "int32");
+        error_.clear();
+        Cannot("number " + std::string(token), &frame, "int32");
+        return false;
       }
     } else {
-      return Mismatch(&frame, "int32");
+      return AbortMismatch(frame, "int32");
     }
     Store(to, value);
     return true;
@@ -612,25 +631,66 @@ class Decoder {
       Store(to, Str());
       return Literal("null");
     }
-    Str token;
     if (*at_ == '[') {
-      return Mismatch(&frame, GoType(field, true));
+      return ByteList(to, frame);
     }
-    if (!OwnString(token, frame, GoType(field, true))) {
+    if (*at_ != '"') {
+      return Mismatch(&frame, GoType(field, true, frame.type));
+    }
+    Str token;
+    if (!OwnString(token, frame)) {
       return false;
     }
     char* const out = static_cast<char*>(arena_.Allocate(token.size() / 4 * 3 + 3, 1));
     std::size_t size = 0;
-    std::size_t bad = 0;
-    if (!DecodeBase64(token, out, size, bad)) {
-      return Abort("illegal base64 data at input byte " + std::to_string(bad));
+    const std::size_t bad = DecodeBase64(token, out, size);
+    if (bad != Str::npos) {
+      Save("illegal base64 data at input byte " + std::to_string(bad));
+      return true;
     }
     Store(to, Str(out, size));
     return true;
   }
 
-  /// Standard base64 with padding; line breaks are skipped. `bad` is where it goes wrong.
-  static bool DecodeBase64(Str from, char* out, std::size_t& size, std::size_t& bad);
+  /// Bytes as a list of numbers, which Go takes too.
+  bool ByteList(char* to, const Frame& frame) {
+    std::string bytes;
+    ++at_;
+    Blanks();
+    if (at_ != end_ && *at_ == ']') {
+      ++at_;
+      Store(to, Str("", 0));
+      return true;
+    }
+    bool bad = false;
+    do {
+      Blanks();
+      if (at_ == end_) {
+        return false;
+      }
+      std::uint8_t byte = 0;
+      if (*at_ == '-' || (*at_ >= '0' && *at_ <= '9')) {
+        Str token;
+        bool is_integer = false;
+        if (!Number(token, is_integer)) {
+          return false;
+        }
+        if (!is_integer ||
+            std::from_chars(token.data(), token.data() + token.size(), byte).ec != std::errc()) {
+          Cannot("number " + std::string(token), &frame, "uint8");
+        }
+      } else if (IsNull() ? !Literal("null") : !Mismatch(&frame, "uint8")) {
+        return false;
+      }
+      bytes += static_cast<char>(byte);
+    } while (More(']', bad));
+    Store(to, arena_.Copy(bytes));
+    return !bad;
+  }
+
+  /// Standard base64 with padding; line breaks are skipped. Unit: returns the byte where it goes
+  /// wrong, npos when it does not.
+  static std::size_t DecodeBase64(Str from, char* out, std::size_t& size);
 
   bool Raw(char* to, int depth) {
     const char* const from = at_;
@@ -669,24 +729,41 @@ class Decoder {
     strict_->errors.push_back(std::move(finding));
   }
 
+  /// An error of a kind that reads its own text: decoding ends, and nothing noted before counts.
   bool Abort(std::string message) {
     error_ = std::move(message);
     return false;
   }
 
-  bool Mismatch(const Frame* frame, const std::string& type) {
-    switch (*at_) {
-      case '{': return Cannot("object", frame, type);
-      case '[': return Cannot("array", frame, type);
-      case '"': return Cannot("string", frame, type);
-      case 't':
-      case 'f': return Cannot("bool", frame, type);
-      default: return Cannot("number", frame, type);
+  bool AbortMismatch(const Frame& frame, const std::string& type) {
+    error_.clear();
+    static_cast<void>(Mismatch(&frame, type));
+    return false;
+  }
+
+  /// An error that is told in the end, if it is the first and nothing aborts: decoding goes on.
+  void Save(std::string message) {
+    if (error_.empty()) {
+      error_ = std::move(message);
     }
   }
 
+  /// Notes a value of the wrong type and skips it; false when it is malformed.
+  bool Mismatch(const Frame* frame, const std::string& type) {
+    switch (*at_) {
+      case '{': Cannot("object", frame, type); break;
+      case '[': Cannot("array", frame, type); break;
+      case '"': Cannot("string", frame, type); break;
+      case 't':
+      case 'f': Cannot("bool", frame, type); break;
+      default: Cannot("number", frame, type); break;
+    }
+    at_ = text::SkipValue(at_, end_, max_depth_);
+    return at_ != nullptr;
+  }
+
   /// Go's text for a value of the wrong type: the struct that holds the field, the path of fields.
-  bool Cannot(const std::string& value, const Frame* frame, const std::string& type) {
+  void Cannot(const std::string& value, const Frame* frame, const std::string& type) {
     std::string path;
     std::string_view holder;
     for (; frame != nullptr; frame = frame->parent) {
@@ -702,11 +779,9 @@ class Decoder {
         holder = frame->type->name;
       }
     }
-    if (path.empty()) {
-      return Abort("json: cannot unmarshal " + value + " into Go value of type " + type);
-    }
-    return Abort("json: cannot unmarshal " + value + " into Go struct field " +
-                 std::string(holder) + "." + path + " of type " + type);
+    Save("json: cannot unmarshal " + value + " into Go " +
+         (path.empty() ? "value" : "struct field " + std::string(holder) + "." + path) +
+         " of type " + type);
   }
 
   const char* at_;
@@ -717,57 +792,62 @@ class Decoder {
   std::string error_;
 };
 
-bool Decoder::DecodeBase64(Str from, char* out, std::size_t& size, std::size_t& bad) {
+std::size_t Decoder::DecodeBase64(Str from, char* out, std::size_t& size) {
   constexpr std::string_view kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::uint32_t bits = 0;
-  std::size_t digits = 0;  // of the current group of four
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const char c = from[i];
-    if (c == '\n' || c == '\r') {
-      continue;
+  const auto skip_breaks = [from](std::size_t at) {
+    while (at < from.size() && (from[at] == '\n' || from[at] == '\r')) {
+      ++at;
     }
-    if (c == '=') {
-      // One or two at the end of a group, and nothing after them.
-      std::size_t padding = 0;
-      std::size_t j = i;
-      for (; j < from.size(); ++j) {
-        if (from[j] == '\n' || from[j] == '\r') {
-          continue;
-        }
-        if (from[j] != '=') {
-          break;
-        }
-        ++padding;
+    return at;
+  };
+  std::size_t at = 0;
+  while (true) {
+    std::uint32_t bits = 0;
+    int digits = 0;
+    for (; digits < 4; ++digits) {
+      at = skip_breaks(at);
+      if (at == from.size()) {
+        return digits == 0 ? Str::npos : at - static_cast<std::size_t>(digits);
       }
-      const bool whole = digits >= 2 && padding == 4 - digits && j == from.size();
-      bad = digits < 2 ? i : padding < 4 - digits ? from.size() : j;
-      if (!whole) {
-        return false;
+      const std::size_t digit = kAlphabet.find(from[at]);
+      if (digit == Str::npos) {
+        break;
       }
-      bits <<= 6 * padding;
-      out[size++] = static_cast<char>(bits >> 16);
-      if (padding == 1) {
-        out[size++] = static_cast<char>(bits >> 8);
-      }
-      return true;
+      ++at;
+      bits = bits << 6 | static_cast<std::uint32_t>(digit);
     }
-    const std::size_t digit = kAlphabet.find(c);
-    if (digit == std::string_view::npos) {
-      bad = i;
-      return false;
-    }
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    if (++digits == 4) {
+    if (digits == 4) {
       out[size++] = static_cast<char>(bits >> 16);
       out[size++] = static_cast<char>(bits >> 8);
       out[size++] = static_cast<char>(bits);
-      digits = 0;
-      bits = 0;
+      continue;
     }
+    if (from[at] != '=' || digits < 2) {
+      return at;
+    }
+    ++at;
+    if (digits == 2) {
+      at = skip_breaks(at);
+      if (at == from.size()) {
+        return at;
+      }
+      if (from[at] != '=') {
+        return at - 1;
+      }
+      ++at;
+    }
+    at = skip_breaks(at);
+    if (at != from.size()) {
+      return at;
+    }
+    bits <<= 6 * (4 - digits);
+    out[size++] = static_cast<char>(bits >> 16);
+    if (digits == 3) {
+      out[size++] = static_cast<char>(bits >> 8);
+    }
+    return Str::npos;
   }
-  bad = from.size();
-  return digits == 0;
 }
 
 }  // namespace

@@ -763,7 +763,7 @@ constexpr std::array<schema::FieldDesc, 1> kContainerUserFields = {{
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kLinuxContainerUserFields = {{
-    {.name = "uid", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(LinuxContainerUser, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(LinuxContainerUser, uid), .named = "types.UID"},
     {.name = "gid", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LinuxContainerUser, gid)},
     {.name = "supplementalGroups", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LinuxContainerUser, supplemental_groups)},
 }};
@@ -1256,7 +1256,7 @@ namespace {
 constexpr std::array<schema::FieldDesc, 5> kConfigMapNodeConfigSourceFields = {{
     {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ConfigMapNodeConfigSource, namespace_)},
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapNodeConfigSource, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapNodeConfigSource, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapNodeConfigSource, uid), .named = "types.UID"},
     {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapNodeConfigSource, resource_version)},
     {.name = "kubeletConfigKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ConfigMapNodeConfigSource, kubelet_config_key)},
 }};
@@ -1452,7 +1452,7 @@ constexpr std::array<schema::FieldDesc, 7> kObjectReferenceFields = {{
     {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ObjectReference, kind)},
     {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ObjectReference, namespace_)},
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ObjectReference, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ObjectReference, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ObjectReference, uid), .named = "types.UID"},
     {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ObjectReference, api_version)},
     {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ObjectReference, resource_version)},
     {.name = "fieldPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ObjectReference, field_path)},

@@ -37,7 +37,7 @@ constexpr std::array<schema::FieldDesc, 15> kObjectMetaFields = {{
     {.name = "generateName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ObjectMeta, generate_name)},
     {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ObjectMeta, namespace_)},
     {.name = "selfLink", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ObjectMeta, self_link)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ObjectMeta, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ObjectMeta, uid), .named = "types.UID"},
     {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ObjectMeta, resource_version)},
     {.name = "generation", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ObjectMeta, generation)},
     {.name = "creationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kZero, .protobuf = 8, .offset = offsetof(ObjectMeta, creation_timestamp)},
@@ -56,7 +56,7 @@ constexpr std::array<schema::FieldDesc, 6> kOwnerReferenceFields = {{
     {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(OwnerReference, api_version)},
     {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(OwnerReference, kind)},
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(OwnerReference, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(OwnerReference, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(OwnerReference, uid), .named = "types.UID"},
     {.name = "controller", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(OwnerReference, controller)},
     {.name = "blockOwnerDeletion", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(OwnerReference, block_owner_deletion)},
 }};
@@ -134,7 +134,7 @@ constexpr std::array<schema::FieldDesc, 5> kUpdateOptionsFields = {{
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPreconditionsFields = {{
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Preconditions, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Preconditions, uid), .named = "types.UID"},
     {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Preconditions, resource_version)},
 }};
 }  // namespace
@@ -157,7 +157,7 @@ constexpr std::array<schema::FieldDesc, 6> kStatusDetailsFields = {{
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StatusDetails, name)},
     {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StatusDetails, group)},
     {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StatusDetails, kind)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(StatusDetails, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(StatusDetails, uid), .named = "types.UID"},
     {.name = "causes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(StatusDetails, causes), .message = &kStatusCauseDesc},
     {.name = "retryAfterSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(StatusDetails, retry_after_seconds)},
 }};

@@ -329,7 +329,7 @@ constexpr std::array<schema::FieldDesc, 4> kResourceClaimConsumerReferenceFields
     {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceClaimConsumerReference, api_group)},
     {.name = "resource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ResourceClaimConsumerReference, resource)},
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(ResourceClaimConsumerReference, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ResourceClaimConsumerReference, uid)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ResourceClaimConsumerReference, uid), .named = "types.UID"},
 }};
 }  // namespace
 
