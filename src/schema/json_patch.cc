@@ -260,7 +260,9 @@ class Operation {
     }
     const Value* const path = spec_.Find("path");
     if (path == nullptr || !path->is_string()) {
-      return Fail(name + " operation failed to decode path: " + std::string(kMissing));
+      return Fail(name + " operation failed to decode path: " +
+                  (move && path == nullptr ? "operation missing path field: " : "") +
+                  std::string(kMissing));
     }
     const std::string where(path->AsString());
     const Target destination = FindTarget(document_, where);
@@ -316,8 +318,13 @@ Result<void> ApplyJsonPatch(Value& document, const Value& patch) {
 
 void ApplyMergePatch(Value& document, const Value& patch) {
   if (!patch.is_object() || !document.is_object()) {
+    // Nulls go when the patch takes the place of something that is no object; a list that replaces
+    // an object keeps its own.
+    const bool prune = !document.is_object();
     document = patch;
-    PruneNulls(document);
+    if (prune) {
+      PruneNulls(document);
+    }
     return;
   }
   for (const text::Member& member : patch.members()) {

@@ -351,10 +351,12 @@ class Merger {
   Result<std::vector<Value>> List(std::vector<Value> original,
                                   std::vector<Value> patch,
                                   const PatchMeta& meta,
-                                  bool is_deletion);
+                                  bool is_deletion,
+                                  std::vector<Value>& server_order);
   Result<void> SpecialElements(std::vector<Value>& original,
                                std::vector<Value>& patch,
-                               std::string_view merge_key);
+                               std::string_view merge_key,
+                               std::vector<Value>& server_order);
 };
 
 Result<void> Merger::RetainKeys(Value& original, Value& patch) {
@@ -415,8 +417,7 @@ Result<void> Merger::OneOrderedList(Value& original,
     }
   }
   ALLOT_ASSIGN_OR_RETURN(const PatchMeta meta, Lookup(schema, key));
-  const std::vector<Value> before =
-      in_original != nullptr ? in_original->items() : std::vector<Value>();
+  std::vector<Value> before = in_original != nullptr ? in_original->items() : std::vector<Value>();
   std::vector<Value> patch_items = in_patch != nullptr ? in_patch->items() : std::vector<Value>();
   ALLOT_RETURN_IF_ERROR(CheckOrder(patch_items, order.items(), meta.merge_key));
   if (in_original == nullptr && in_patch == nullptr) {
@@ -430,7 +431,7 @@ Result<void> Merger::OneOrderedList(Value& original,
     merged = std::move(added.MutableItems());
   } else if (in_patch != nullptr) {
     if (meta.strategy == "merge") {
-      ALLOT_ASSIGN_OR_RETURN(merged, List(before, std::move(patch_items), meta, false));
+      ALLOT_ASSIGN_OR_RETURN(merged, List(before, std::move(patch_items), meta, false, before));
     } else {
       merged = std::move(patch_items);
     }
@@ -466,13 +467,18 @@ Result<void> Merger::Map(Value& original, Value patch, const Schema& schema) {
   }
   ALLOT_RETURN_IF_ERROR(RetainKeys(original, patch));
   ALLOT_RETURN_IF_ERROR(OrderedLists(original, patch, schema));
-  for (Member& member : patch.MutableMembers()) {
-    std::string key = member.key;
-    const bool is_deletion = key.starts_with(kDeleteList);
-    if (is_deletion) {
-      ALLOT_ASSIGN_OR_RETURN(key, DirectiveField(member.key, kDeleteList));
+  // Deletions first, so that what a patch both deletes and adds stays.
+  for (const bool deletions : {true, false}) {
+    for (Member& member : patch.MutableMembers()) {
+      if (member.key.starts_with(kDeleteList) != deletions) {
+        continue;
+      }
+      std::string key = member.key;
+      if (deletions) {
+        ALLOT_ASSIGN_OR_RETURN(key, DirectiveField(member.key, kDeleteList));
+      }
+      ALLOT_RETURN_IF_ERROR(Entry(original, key, std::move(member.value), deletions, schema));
     }
-    ALLOT_RETURN_IF_ERROR(Entry(original, key, std::move(member.value), is_deletion, schema));
   }
   return {};
 }
@@ -509,11 +515,13 @@ Result<void> Merger::Entry(
       *present = std::move(value);
       return {};
     }
+    std::vector<Value> order;
     ALLOT_ASSIGN_OR_RETURN(auto merged,
                            List(std::move(present->MutableItems()),
                                 std::move(value.MutableItems()),
                                 meta,
-                                is_deletion));
+                                is_deletion,
+                                order));
     *present = Value::Array(std::move(merged));
     return {};
   }
@@ -523,7 +531,8 @@ Result<void> Merger::Entry(
 
 Result<void> Merger::SpecialElements(std::vector<Value>& original,
                                      std::vector<Value>& patch,
-                                     std::string_view merge_key) {
+                                     std::string_view merge_key,
+                                     std::vector<Value>& server_order) {
   std::vector<Value> plain;
   bool replace = false;
   for (Value& element : patch) {
@@ -541,6 +550,8 @@ Result<void> Merger::SpecialElements(std::vector<Value>& original,
           break;
         }
         original.erase(original.begin() + static_cast<std::ptrdiff_t>(at));
+        // What stood behind moves up; the last place keeps what it had.
+        std::copy(original.begin(), original.end(), server_order.begin());
       }
     } else if (directive->AsString() == "replace") {
       replace = true;
@@ -562,10 +573,12 @@ Result<void> Merger::SpecialElements(std::vector<Value>& original,
 Result<std::vector<Value>> Merger::List(std::vector<Value> original,
                                         std::vector<Value> patch,
                                         const PatchMeta& meta,
-                                        bool is_deletion) {
+                                        bool is_deletion,
+                                        std::vector<Value>& server_order) {
   if (original.empty() && patch.empty()) {
     return original;
   }
+  server_order = original;
   ALLOT_ASSIGN_OR_RETURN(const Value::Kind kind, ElementKind(original, patch));
   const std::string_view merge_key = meta.merge_key;
   std::vector<Value> merged;
@@ -587,7 +600,7 @@ Result<std::vector<Value>> Merger::List(std::vector<Value> original,
     if (merge_key.empty()) {
       return Fail("cannot merge lists without merge key for struct");
     }
-    ALLOT_RETURN_IF_ERROR(SpecialElements(original, patch, merge_key));
+    ALLOT_RETURN_IF_ERROR(SpecialElements(original, patch, merge_key, server_order));
     merged = original;
     for (const Value& element : patch) {
       const Value* const key = element.Find(merge_key);
@@ -596,6 +609,9 @@ Result<std::vector<Value>> Merger::List(std::vector<Value> original,
       }
       ALLOT_ASSIGN_OR_RETURN(const std::size_t at, FindByKey(merged, merge_key, *key));
       if (at == std::string::npos) {
+        if (merged.size() < server_order.size()) {
+          server_order[merged.size()] = element;
+        }
         merged.push_back(element);
       } else {
         ALLOT_RETURN_IF_ERROR(Map(merged[at], element, meta.child));
