@@ -49,6 +49,9 @@ void WorkQueue::Retry(const std::string& key) {
 }
 
 bool WorkQueue::ProcessSome() {
+  if (order_.empty() || (ready_ && !ready_())) {
+    return false;
+  }
   for (int i = 0; i < options_.per_turn && !order_.empty(); ++i) {
     const std::string key = std::move(order_.front());
     order_.pop_front();

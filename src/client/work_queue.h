@@ -50,6 +50,8 @@ class WorkQueue {
   void Add(std::string_view key);
   void AddAfter(std::string_view key, std::chrono::nanoseconds delay);
 
+  /// Keys wait while `ready` says no (informers not in sync yet).
+  void RunWhen(std::function<bool()> ready) { ready_ = std::move(ready); }
   /// Called with every error of Reconcile (logging, metrics).
   void OnError(std::function<void(const std::string& key, const base::Status&)> handler) {
     on_error_ = std::move(handler);
@@ -72,6 +74,7 @@ class WorkQueue {
   std::unordered_map<std::string, base::MonoTime> delayed_;  ///< earliest pending AddAfter
   std::unordered_map<std::string, int> failures_;
   std::function<void(const std::string&, const base::Status&)> on_error_;
+  std::function<bool()> ready_;
   Stats stats_;
 };
 

@@ -18,13 +18,16 @@ void Context::StartInformers() {
   }
 }
 
-bool Context::Synced() const {
+bool Context::Synced() {
+  if (synced_) {
+    return true;
+  }
   for (const auto& [resource, informer] : informers_) {
     if (!informer->synced()) {
       return false;
     }
   }
-  return true;
+  return synced_ = true;
 }
 
 client::WriteOptions Context::Chained(std::function<void()> failed) {
@@ -42,6 +45,7 @@ client::WriteOptions Context::Chained(std::function<void()> failed) {
 }
 
 void Watch(Context& context, client::WorkQueue& queue) {
+  queue.RunWhen([&context] { return context.Synced(); });
   const telemetry::Labels labels{{"name", queue.name()}};
   telemetry::Counter& retries = context.metrics.GetCounter(
       "workqueue_retries_total", "Keys that came back after a failure.", labels);

@@ -36,7 +36,7 @@ class Context {
     return InformerFor(client::ResourceOf<T>());
   }
   void StartInformers();
-  [[nodiscard]] bool Synced() const;
+  [[nodiscard]] bool Synced();
 
   /// A write whose outcome nobody waits for here: accepted in order now, `failed` is run on the
   /// loop when it did not become durable after all.
@@ -49,17 +49,17 @@ class Context {
 
  private:
   std::map<const client::Resource*, std::unique_ptr<client::Informer>> informers_;
+  bool synced_ = false;
 };
 
-/// One controller. Making it wires its handlers; destroying it ends it.
+/// One controller. Making it wires its handlers; destroying it, after the loop has ended, ends it.
 class Controller {
  public:
   virtual ~Controller() = default;
-  /// Called once all informers are in sync and before work queues run.
-  virtual void Start() {}
 };
 
-/// Registers workqueue_* of `queue` and logs its errors.
+/// Registers workqueue_* of `queue`, logs its errors and lets it run once all informers are in
+/// sync.
 void Watch(Context& context, client::WorkQueue& queue);
 
 /// "namespace/name", or "name" without a namespace; and its parts.

@@ -170,8 +170,8 @@ void ResourceClaimController::EnqueuePod(const Pod& pod, bool deleted) {
 }
 
 bool ResourceClaimController::NeedsWork(const Pod& pod) const {
-  if (pod.metadata.deletion_timestamp != nullptr) {
-    return false;
+  if (pod.metadata.deletion_timestamp != nullptr || api::IsPodFinished(pod)) {
+    return false;  // a claim made for it now would be deleted again at once
   }
   for (const PodResourceClaim& entry : pod.spec.resource_claims) {
     const ClaimRef ref = api::ResolveClaim(pod, entry);
@@ -286,7 +286,7 @@ base::Result<void> ResourceClaimController::Sync(const std::string& key) {
 
 base::Result<void> ResourceClaimController::SyncPod(std::string_view ns, std::string_view name) {
   const Typed<Pod> pod = FindPod(ns, name);
-  if (!pod.view || pod->metadata.deletion_timestamp != nullptr) {
+  if (!pod.view || pod->metadata.deletion_timestamp != nullptr || api::IsPodFinished(*pod)) {
     return {};
   }
   NewClaims made;
