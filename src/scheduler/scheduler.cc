@@ -387,14 +387,9 @@ void Scheduler::Unschedulable(QueuedPod& queued,
                               const placement::Decision& decision) {
   std::string message = decision.diagnosis.message;
   if (!decision.unavailable_claims.empty() && FreeUnusable(pod, claims, decision)) {
-    // The text of a PostFilter result stands between the reasons and the preemption part.
-    constexpr std::string_view kPreemption = " preemption: ";
-    const std::size_t at = message.find(kPreemption);
-    constexpr std::string_view kDone = " deallocation of ResourceClaim completed";
-    if (at == std::string::npos) {
-      message += kDone;
-    } else {
-      message.insert(at, std::string(kDone) + ",");
+    message = decision.filter_text + " deallocation of ResourceClaim completed";
+    if (!decision.preemption_text.empty()) {
+      message += ", " + decision.preemption_text;
     }
   }
   Report(queued, pod, "Unschedulable", message);

@@ -1,0 +1,373 @@
+#include "scheduler/scheduler.h"
+
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "api/events/v1.gen.h"
+#include "api/pod_claims.h"
+#include "base/random.h"
+#include "testing/component_fixture.h"
+
+namespace allot::scheduler {
+namespace {
+
+using api::core::Node;
+using api::core::Pod;
+using api::events::Event;
+using api::resource::DeviceClass;
+using api::resource::ResourceClaim;
+using api::resource::ResourceSlice;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class SchedulerTest : public allot::testing::ComponentTest {
+ protected:
+  void Start() {
+    scheduler = std::make_unique<Scheduler>(*use, loop, metrics, log, random, Options());
+    scheduler->Start();
+    Run();
+  }
+  void AddNode(const std::string& name) {
+    api.Add<Node>(R"({"metadata":{"name":")" + name + R"(","labels":{"kubernetes.io/hostname":")" +
+                  name + R"("}},"status":{"allocatable":{"cpu":"8","memory":"32Gi","pods":"110"},
+                  "conditions":[{"type":"Ready","status":"True"}]}})");
+  }
+  void AddClass() {
+    api.Add<DeviceClass>(R"({"metadata":{"name":"c"},"spec":{"selectors":
+        [{"cel":{"expression":"device.driver == \"d.example.com\""}}]}})");
+  }
+  void AddSlice(const std::string& node, int devices) {
+    std::string list;
+    for (int i = 0; i < devices; ++i) {
+      list += (i != 0 ? "," : "");
+      list += R"({"name":"d)" + std::to_string(i) + R"("})";
+    }
+    api.Add<ResourceSlice>(R"({"metadata":{"name":"slice-)" + node +
+                           R"("},"spec":{"driver":"d.example.com","pool":{"name":")" + node +
+                           R"(","generation":1,"resourceSliceCount":1},"nodeName":")" + node +
+                           R"(","devices":[)" + list + "]}}");
+  }
+  void AddClaim(const std::string& name, const std::string& metadata = "") {
+    api.Add<ResourceClaim>(R"({"metadata":{"name":")" + name + "\"" + metadata +
+                           R"(},"spec":{"devices":{"requests":[{"name":"r","exactly":
+        {"deviceClassName":"c","allocationMode":"ExactCount","count":1}}]}}})");
+  }
+  void AddPod(const std::string& name,
+              const std::string& claim = "",
+              const std::string& more = "") {
+    std::string claims;
+    if (!claim.empty()) {
+      claims = R"(,"resourceClaims":[{"name":"x","resourceClaimName":")" + claim + R"("}])";
+    }
+    api.Add<Pod>(R"({"metadata":{"name":")" + name + R"(","uid":"uid-)" + name +
+                 R"(","generation":1},"spec":{"schedulerName":"default-scheduler","containers":
+        [{"name":"m","resources":{"requests":{"cpu":"1"}}}])" +
+                 claims + more + R"(},"status":{"phase":"Pending"}})");
+  }
+  /// A pod with its generated claim, as the claim controller leaves them.
+  void AddTemplatePod(const std::string& name) {
+    AddClaim(name + "-x",
+             R"(,"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":")" + name +
+                 R"(","uid":"uid-)" + name + R"(","controller":true}])");
+    api.Add<Pod>(R"({"metadata":{"name":")" + name + R"(","uid":"uid-)" + name +
+                 R"(","generation":1},"spec":{"schedulerName":"default-scheduler","containers":
+        [{"name":"m"}],"resourceClaims":[{"name":"x","resourceClaimTemplateName":"t"}]},
+        "status":{"phase":"Pending","resourceClaimStatuses":[{"name":"x","resourceClaimName":")" +
+                 name + R"(-x"}]}})");
+  }
+  std::string NodeOf(const std::string& pod) {
+    return std::string(api.Get<Pod>("default", pod)->spec.node_name);
+  }
+  std::string Reason(const std::string& pod) {
+    const auto view = api.Get<Pod>("default", pod);
+    for (const auto& condition : view->status.conditions) {
+      if (condition.type == "PodScheduled") {
+        return std::string(condition.reason);
+      }
+    }
+    return "";
+  }
+  std::string Message(const std::string& pod) {
+    const auto view = api.Get<Pod>("default", pod);
+    for (const auto& condition : view->status.conditions) {
+      if (condition.type == "PodScheduled") {
+        return std::string(condition.message);
+      }
+    }
+    return "";
+  }
+  std::vector<std::string> Notes() {
+    std::vector<std::string> notes;
+    for (const auto& event : api.All<Event>()) {
+      notes.push_back(std::string(event->reason) + ": " + std::string(event->note));
+    }
+    return notes;
+  }
+  schema::View<ResourceClaim> Claim(const std::string& name) {
+    return api.Get<ResourceClaim>("default", name);
+  }
+
+  base::Random random{3};
+  client::Client* use = &client;
+  std::unique_ptr<Scheduler> scheduler;
+};
+
+TEST_F(SchedulerTest, AllocatesReservesBindsAndTells) {
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 1);
+  AddClaim("c");
+  Start();
+  AddPod("p", "c");
+  const std::uint64_t writes = api.writes();
+  Run();
+  EXPECT_EQ(NodeOf("p"), "n1");
+  const auto claim = Claim("c");
+  ASSERT_NE(claim->status.allocation, nullptr);
+  ASSERT_EQ(claim->status.allocation->devices.results.size(), 1U);
+  EXPECT_EQ(claim->status.allocation->devices.results[0].device, "d0");
+  EXPECT_NE(claim->status.allocation->allocation_timestamp, nullptr);
+  ASSERT_EQ(claim->status.reserved_for.size(), 1U);
+  EXPECT_EQ(claim->status.reserved_for[0].uid, "uid-p");
+  EXPECT_TRUE(api::HasFinalizer(claim->metadata, api::kClaimFinalizer));
+  EXPECT_EQ(Notes(),
+            (std::vector<std::string>{"Scheduled: Successfully assigned default/p to n1"}));
+  EXPECT_EQ(api.writes() - writes, 4U) << "finalizer, claim status, binding, event";
+  EXPECT_EQ(metrics.Value("scheduler_schedule_attempts_total",
+                          {{"profile", "default-scheduler"}, {"result", "scheduled"}}),
+            1);
+  EXPECT_EQ(scheduler->queue().size(), 0U);
+}
+
+TEST_F(SchedulerTest, APodThatDoesNotFitIsToldWhyAndTriedWhenADeviceComes) {
+  AddNode("n1");
+  AddClass();
+  AddClaim("c");
+  Start();
+  AddPod("p", "c");
+  Run();
+  EXPECT_EQ(Reason("p"), "Unschedulable");
+  EXPECT_EQ(Message("p"),
+            "0/1 nodes are available: 1 cannot allocate all claims. preemption: 0/1 nodes are "
+            "available: 1 Preemption is not helpful for scheduling.");
+  EXPECT_EQ(Notes(), (std::vector<std::string>{"FailedScheduling: " + Message("p")}));
+  const std::uint64_t writes = api.writes();
+  Pass(seconds(30));
+  EXPECT_EQ(api.writes(), writes) << "nothing happened, so nothing is tried";
+  AddSlice("n1", 1);
+  Run();
+  EXPECT_EQ(NodeOf("p"), "n1");
+}
+
+TEST_F(SchedulerTest, PodsWhoseClaimsAreMissingWaitWithoutAWord) {
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 1);
+  Start();
+  AddPod("p", "c");
+  AddPod("gated", "", R"(,"schedulingGates":[{"name":"example.com/hold"}])");
+  Run();
+  EXPECT_EQ(scheduler->queue().Count(PodState::kGated), 2U);
+  EXPECT_TRUE(Notes().empty());
+  EXPECT_EQ(Reason("p"), "");
+  AddClaim("c");
+  api.Change(client::ResourceOf<Pod>(), "default", "gated", R"({"spec":{"schedulingGates":null}})");
+  Run();
+  EXPECT_EQ(NodeOf("p"), "n1");
+  EXPECT_EQ(NodeOf("gated"), "n1");
+}
+
+TEST_F(SchedulerTest, NoDeviceIsGivenTwice) {
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 8);
+  Start();
+  api.Hold();  // nothing becomes visible: only the assumptions keep the pods apart
+  for (int i = 0; i < 12; ++i) {
+    AddTemplatePod("p" + std::to_string(i));
+  }
+  api.Release();
+  api.Hold();
+  Run();
+  api.Release();
+  Run();
+  std::set<std::string> devices;
+  int bound = 0;
+  for (int i = 0; i < 12; ++i) {
+    const auto claim = Claim("p" + std::to_string(i) + "-x");
+    if (claim->status.allocation != nullptr) {
+      ++bound;
+      EXPECT_TRUE(
+          devices.insert(std::string(claim->status.allocation->devices.results[0].device)).second);
+    }
+  }
+  EXPECT_EQ(bound, 8);
+  EXPECT_EQ(scheduler->queue().Count(PodState::kUnschedulable), 4U);
+  EXPECT_EQ(scheduler->queue().groups(), 1U) << "equal pods wait together";
+}
+
+TEST_F(SchedulerTest, ADeviceGivenBackGoesToTheNextInLine) {
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 1);
+  Start();
+  for (int i = 0; i < 50; ++i) {
+    AddTemplatePod("p" + std::to_string(i));
+    Run();
+    clock.Advance(milliseconds(1));
+  }
+  EXPECT_EQ(NodeOf("p0"), "n1");
+  EXPECT_EQ(NodeOf("p1"), "");
+  Pass(seconds(20));
+  const auto before = scheduler->queue().stats();
+  const double attempts =
+      metrics.Value("scheduler_schedule_attempts_total",
+                    {{"profile", "default-scheduler"}, {"result", "unschedulable"}});
+  api.Remove(client::ResourceOf<Pod>(), "default", "p0");
+  api.Remove(client::ResourceOf<ResourceClaim>(), "default", "p0-x");
+  Run();
+  EXPECT_EQ(NodeOf("p1"), "n1");
+  EXPECT_EQ(NodeOf("p2"), "");
+  EXPECT_LE(scheduler->queue().stats().moved - before.moved, 3U) << "not all 49 are tried";
+  EXPECT_LE(metrics.Value("scheduler_schedule_attempts_total",
+                          {{"profile", "default-scheduler"}, {"result", "unschedulable"}}) -
+                attempts,
+            2);
+}
+
+TEST_F(SchedulerTest, SharedClaimsKeepTheirNode) {
+  AddNode("n1");
+  AddNode("n2");
+  AddClass();
+  AddSlice("n2", 1);
+  AddClaim("c");
+  Start();
+  for (const char* pod : {"a", "b", "d"}) {
+    AddPod(pod, "c");
+  }
+  Run();
+  for (const char* pod : {"a", "b", "d"}) {
+    EXPECT_EQ(NodeOf(pod), "n2");
+  }
+  EXPECT_EQ(Claim("c")->status.reserved_for.size(), 3U);
+  EXPECT_TRUE(Reason("b").empty());
+}
+
+TEST_F(SchedulerTest, AFailedBindingGivesEverythingBackAndIsTriedAgain) {
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 1);
+  AddTemplatePod("p");
+  bool fail = true;
+  api.FailWith([&fail](const client::Request& request) -> base::Result<void> {
+    if (fail && request.subresource == "status" &&
+        request.resource == &client::ResourceOf<ResourceClaim>()) {
+      return base::Error(base::Reason::kInternalError, "no");
+    }
+    return {};
+  });
+  Start();
+  EXPECT_EQ(Reason("p"), "SchedulerError");
+  EXPECT_EQ(Message("p"),
+            "running PreBind plugin \"DynamicResources\": add allocation and reservation to claim "
+            "default/p-x: no");
+  EXPECT_EQ(scheduler->view().allocated().held_count(), 0U);
+  EXPECT_EQ(scheduler->queue().Count(PodState::kBackoff), 1U);
+  fail = false;
+  Pass(milliseconds(900));
+  EXPECT_EQ(NodeOf("p"), "");
+  Pass(milliseconds(200));
+  EXPECT_EQ(NodeOf("p"), "n1");
+}
+
+TEST_F(SchedulerTest, WhatTheDiskLostIsDecidedAgain) {
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 1);
+  Start();
+  AddTemplatePod("p");
+  api.Hold();
+  Run();
+  EXPECT_EQ(scheduler->view().allocated().held_count(), 1U);
+  api.Lose();
+  Run();
+  EXPECT_EQ(scheduler->view().allocated().held_count(), 0U);
+  Pass(seconds(2));
+  EXPECT_EQ(NodeOf("p"), "n1");
+  EXPECT_EQ(scheduler->view().allocated().held_count(), 1U);
+}
+
+TEST_F(SchedulerTest, ARestartFindsWhatWasHalfDone) {
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 2);
+  AddTemplatePod("p");
+  AddTemplatePod("q");
+  // The claim was allocated and reserved, the binding never came.
+  api.Change(client::ResourceOf<ResourceClaim>(),
+             "default",
+             "p-x",
+             R"({"metadata":{"finalizers":["resource.kubernetes.io/delete-protection"]},
+      "status":{"allocation":{"devices":{"results":[{"request":"r","driver":"d.example.com",
+      "pool":"n1","device":"d0"}]},"nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{
+      "key":"metadata.name","operator":"In","values":["n1"]}]}]}},
+      "reservedFor":[{"resource":"pods","name":"p","uid":"uid-p"}]}})");
+  Start();
+  EXPECT_EQ(NodeOf("p"), "n1");
+  EXPECT_EQ(NodeOf("q"), "n1");
+  EXPECT_EQ(Claim("p-x")->status.reserved_for.size(), 1U);
+  EXPECT_EQ(Claim("q-x")->status.allocation->devices.results[0].device, "d1");
+}
+
+TEST_F(SchedulerTest, OtherSchedulersPodsAreLeftAlone) {
+  AddNode("n1");
+  Start();
+  api.Add<Pod>(R"({"metadata":{"name":"p"},"spec":{"schedulerName":"other","containers":
+      [{"name":"m"}]},"status":{"phase":"Pending"}})");
+  Run();
+  EXPECT_EQ(NodeOf("p"), "");
+  EXPECT_EQ(scheduler->queue().size(), 0U);
+}
+
+TEST_F(SchedulerTest, ResourcesOfPodsCountOnceAndComeBack) {
+  AddNode("n1");
+  Start();
+  for (int i = 0; i < 9; ++i) {
+    AddPod("p" + std::to_string(i));
+    Run();
+  }
+  EXPECT_EQ(NodeOf("p7"), "n1");
+  EXPECT_EQ(NodeOf("p8"), "");
+  EXPECT_TRUE(Message("p8").starts_with("0/1 nodes are available: 1 Insufficient cpu."));
+  api.Change(client::ResourceOf<Pod>(), "default", "p3", R"({"status":{"phase":"Succeeded"}})");
+  Run();
+  EXPECT_EQ(NodeOf("p8"), "n1");
+}
+
+TEST_F(SchedulerTest, WorksThroughARemoteServerWithWorkers) {
+  allot::testing::RemoteClient remote(api);
+  use = &remote;
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 4);
+  for (int i = 0; i < 4; ++i) {
+    AddTemplatePod("p" + std::to_string(i));
+  }
+  Start();
+  // Worker threads post their outcomes; turns go on until all have come in.
+  for (int i = 0; i < 100'000 && scheduler->queue().size() > 0; ++i) {
+    Run();
+    std::this_thread::yield();
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(NodeOf("p" + std::to_string(i)), "n1");
+  }
+  scheduler.reset();
+}
+
+}  // namespace
+}  // namespace allot::scheduler
