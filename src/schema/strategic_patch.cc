@@ -467,18 +467,13 @@ Result<void> Merger::Map(Value& original, Value patch, const Schema& schema) {
   }
   ALLOT_RETURN_IF_ERROR(RetainKeys(original, patch));
   ALLOT_RETURN_IF_ERROR(OrderedLists(original, patch, schema));
-  // Deletions first, so that what a patch both deletes and adds stays.
-  for (const bool deletions : {true, false}) {
-    for (Member& member : patch.MutableMembers()) {
-      if (member.key.starts_with(kDeleteList) != deletions) {
-        continue;
-      }
-      std::string key = member.key;
-      if (deletions) {
-        ALLOT_ASSIGN_OR_RETURN(key, DirectiveField(member.key, kDeleteList));
-      }
-      ALLOT_RETURN_IF_ERROR(Entry(original, key, std::move(member.value), deletions, schema));
+  for (Member& member : patch.MutableMembers()) {
+    std::string key = member.key;
+    const bool is_deletion = key.starts_with(kDeleteList);
+    if (is_deletion) {
+      ALLOT_ASSIGN_OR_RETURN(key, DirectiveField(member.key, kDeleteList));
     }
+    ALLOT_RETURN_IF_ERROR(Entry(original, key, std::move(member.value), is_deletion, schema));
   }
   return {};
 }
