@@ -298,7 +298,12 @@ class Converter {
 
   struct Mapping {
     Value value = Value::Object();
-    std::map<std::string, std::size_t, std::less<>> places;
+    struct Place {
+      std::size_t index = 0;
+      bool merged = false;  // came from `<<`; standing beside its own key is no mistake
+    };
+    std::map<std::string, Place, std::less<>> places;
+    int merging = 0;
   };
 
   Result<void> ConvertMapping(const Node& node, Mapping& out) {
@@ -314,14 +319,19 @@ class Converter {
       std::string shown;
       ALLOT_ASSIGN_OR_RETURN(auto name, KeyText(key, shown));
       ALLOT_ASSIGN_OR_RETURN(auto value, Convert(child));
-      const auto [place, fresh] = out.places.emplace(name, out.value.members().size());
+      const bool merged = out.merging > 0;
+      const auto [place, fresh] =
+          out.places.emplace(name, Mapping::Place{out.value.members().size(), merged});
       if (fresh) {
         out.value.MutableMembers().push_back({std::move(name), std::move(value)});
         continue;
       }
-      duplicates_.push_back("line " + std::to_string(child.position.line) + ": key " + shown +
-                            " already set in map");
-      out.value.MutableMembers()[place->second].value = std::move(value);
+      if (!merged && !place->second.merged) {
+        duplicates_.push_back("line " + std::to_string(child.position.line) + ": key " + shown +
+                              " already set in map");
+      }
+      place->second.merged = merged;
+      out.value.MutableMembers()[place->second.index].value = std::move(value);
     }
     return {};
   }
@@ -352,7 +362,9 @@ class Converter {
     }
     const int alias = node.kind == NodeKind::kAlias ? 1 : 0;
     in_alias_ += alias;
+    ++out.merging;
     auto merged = ConvertMapping(target, out);
+    --out.merging;
     in_alias_ -= alias;
     --depth_;
     return merged;
