@@ -8,7 +8,9 @@
 
 #include "base/arena.h"
 #include "quantity/go_text.h"
+#include "schema/base64.h"
 #include "schema/codec.h"
+#include "schema/json_frame.h"
 #include "schema/layout.h"
 #include "text/json.h"
 #include "text/json_scanner.h"
@@ -20,57 +22,6 @@ using base::Reason;
 using base::Result;
 
 constexpr std::size_t kMostFindings = 100;  // upstream stops collecting there
-
-/// Where the decoder stands, one per open object or array; paths are built from these on demand.
-struct Frame {
-  const Frame* parent = nullptr;
-  const TypeDesc* type = nullptr;    // of an object with a table, else null
-  const JsonField* field = nullptr;  // the member being read
-  Str key{};                         // map: the key being read
-  std::uint32_t index = 0;           // list: the element being read
-  bool is_list = false;
-};
-
-std::string StrictPath(const Frame* frame) {
-  if (frame == nullptr) {
-    return {};
-  }
-  std::string path = StrictPath(frame->parent);
-  if (frame->is_list) {
-    return path + "[" + std::to_string(frame->index) + "]";
-  }
-  const Str name = frame->type == nullptr ? frame->key : frame->field->field->name;
-  return path.empty() ? std::string(name) : path + "." + std::string(name);
-}
-
-/// The Go type of the keys of a map in a type of `group`.
-std::string_view GoKeyType(std::string_view name, std::string_view group) {
-  if (group != "resource.k8s.io" || name == "counters") {
-    return "string";
-  }
-  return name == "nodeAllocatableResources" ? "v1.ResourceName" : "v1.QualifiedName";
-}
-
-/// The Go type of a member, or of one element of it. `holder` is the struct it stands in.
-std::string GoType(const FieldDesc& field, bool element, const TypeDesc* holder) {
-  std::string base(field.kind != ValueKind::kMessage
-                       ? (field.named.empty() ? GoScalarName(field.kind) : field.named)
-                       : std::string_view());
-  if (field.kind == ValueKind::kMessage) {
-    base = std::string(field.message->version) + "." + std::string(field.message->name);
-  }
-  if (element || (field.shape != Shape::kList && field.shape != Shape::kMap)) {
-    return base;
-  }
-  if (field.shape == Shape::kList) {
-    return "[]" + base;
-  }
-  const std::string_view group = holder != nullptr ? holder->group : std::string_view();
-  if (field.kind == ValueKind::kQuantity && group.empty()) {
-    return "v1.ResourceList";
-  }
-  return "map[" + std::string(GoKeyType(field.name, group)) + "]" + base;
-}
 
 class Decoder {
  public:
@@ -641,7 +592,7 @@ class Decoder {
     if (!OwnString(token, frame)) {
       return false;
     }
-    char* const out = static_cast<char*>(arena_.Allocate(token.size() / 4 * 3 + 3, 1));
+    char* const out = static_cast<char*>(arena_.Allocate(DecodedBound(token), 1));
     std::size_t size = 0;
     const std::size_t bad = DecodeBase64(token, out, size);
     if (bad != Str::npos) {
@@ -687,10 +638,6 @@ class Decoder {
     Store(to, arena_.Copy(bytes));
     return !bad;
   }
-
-  /// Standard base64 with padding; line breaks are skipped. Unit: returns the byte where it goes
-  /// wrong, npos when it does not.
-  static std::size_t DecodeBase64(Str from, char* out, std::size_t& size);
 
   bool Raw(char* to, int depth) {
     const char* const from = at_;
@@ -764,24 +711,7 @@ class Decoder {
 
   /// Go's text for a value of the wrong type: the struct that holds the field, the path of fields.
   void Cannot(const std::string& value, const Frame* frame, const std::string& type) {
-    std::string path;
-    std::string_view holder;
-    for (; frame != nullptr; frame = frame->parent) {
-      if (frame->type == nullptr) {
-        continue;
-      }
-      std::string name(frame->field->field->name);
-      if (!frame->field->embedded.empty()) {
-        name = std::string(frame->field->embedded) + "." + name;
-      }
-      path = path.empty() ? name : name + "." + path;
-      if (holder.empty()) {
-        holder = frame->type->name;
-      }
-    }
-    Save("json: cannot unmarshal " + value + " into Go " +
-         (path.empty() ? "value" : "struct field " + std::string(holder) + "." + path) +
-         " of type " + type);
+    Save("json: cannot unmarshal " + value + " into Go " + GoPlace(frame) + " of type " + type);
   }
 
   const char* at_;
@@ -791,64 +721,6 @@ class Decoder {
   int max_depth_;
   std::string error_;
 };
-
-std::size_t Decoder::DecodeBase64(Str from, char* out, std::size_t& size) {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto skip_breaks = [from](std::size_t at) {
-    while (at < from.size() && (from[at] == '\n' || from[at] == '\r')) {
-      ++at;
-    }
-    return at;
-  };
-  std::size_t at = 0;
-  while (true) {
-    std::uint32_t bits = 0;
-    int digits = 0;
-    for (; digits < 4; ++digits) {
-      at = skip_breaks(at);
-      if (at == from.size()) {
-        return digits == 0 ? Str::npos : at - static_cast<std::size_t>(digits);
-      }
-      const std::size_t digit = kAlphabet.find(from[at]);
-      if (digit == Str::npos) {
-        break;
-      }
-      ++at;
-      bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    }
-    if (digits == 4) {
-      out[size++] = static_cast<char>(bits >> 16);
-      out[size++] = static_cast<char>(bits >> 8);
-      out[size++] = static_cast<char>(bits);
-      continue;
-    }
-    if (from[at] != '=' || digits < 2) {
-      return at;
-    }
-    ++at;
-    if (digits == 2) {
-      at = skip_breaks(at);
-      if (at == from.size()) {
-        return at;
-      }
-      if (from[at] != '=') {
-        return at - 1;
-      }
-      ++at;
-    }
-    at = skip_breaks(at);
-    if (at != from.size()) {
-      return at;
-    }
-    bits <<= 6 * (4 - digits);
-    out[size++] = static_cast<char>(bits >> 16);
-    if (digits == 3) {
-      out[size++] = static_cast<char>(bits >> 8);
-    }
-    return Str::npos;
-  }
-}
 
 }  // namespace
 

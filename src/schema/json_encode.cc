@@ -2,6 +2,7 @@
 #include <charconv>
 #include <string>
 
+#include "schema/base64.h"
 #include "schema/codec.h"
 #include "schema/layout.h"
 #include "schema/output.h"
@@ -300,20 +301,9 @@ class Encoder {
       out_.Put("null");
       return;
     }
-    constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char* to = out_.Room((bytes.size() + 2) / 3 * 4 + 2);
+    char* to = out_.Room(EncodedSize(bytes) + 2);
     *to++ = '"';
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-      const std::size_t left = bytes.size() - i;
-      const auto byte = [&bytes, i, left](std::size_t k) {
-        return k < left ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + k])) : 0U;
-      };
-      const std::uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
-      *to++ = kAlphabet[group >> 18];
-      *to++ = kAlphabet[group >> 12 & 63];
-      *to++ = left > 1 ? kAlphabet[group >> 6 & 63] : '=';
-      *to++ = left > 2 ? kAlphabet[group & 63] : '=';
-    }
+    to = EncodeBase64(bytes, to);
     *to++ = '"';
     out_.Advance(to);
   }
