@@ -38,7 +38,7 @@ class DeadRows {
   /// The oldest of them, up to `limit`, into `out` (cleared first); Drop forgets them once deleted.
   void Oldest(std::size_t limit, std::vector<Revision>& out) const;
   void Drop(std::size_t count);
-  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] std::size_t size() const { return rows_.size() - begin_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -51,10 +51,11 @@ class DeadRows {
     Revision durable = 0;
     base::MonoTime time;
   };
-  std::deque<Row> rows_;
+  std::vector<Row> rows_;  // the first begin_ are gone; a deque would take from the heap for ever
+  std::size_t begin_ = 0;
   std::deque<Moment> moments_;
   std::uint64_t bytes_ = 0;
-  std::size_t ready_ = 0;  // the first rows_ died at or before compacted_
+  std::size_t ready_ = 0;  // the first rows after begin_ died at or before compacted_
   std::uint64_t ready_bytes_ = 0;
   Revision compacted_ = 0;
 };

@@ -23,6 +23,13 @@ std::atomic<std::uint64_t> allocations{0};
 
 }  // namespace
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ALLOT_TEST_SANITIZED
+#endif
+#endif
+
+#ifndef ALLOT_TEST_SANITIZED  // sanitizers bring their own
 // Counts every allocation of the process, for the test that a warm store needs none.
 void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
@@ -38,6 +45,7 @@ void operator delete(void* block) noexcept {
 void operator delete(void* block, std::size_t) noexcept {
   std::free(block);
 }
+#endif
 
 namespace allot::testing {
 namespace {
@@ -216,10 +224,8 @@ TEST(StoreModel, ConditionalWritesNeverLoseOne) {
 
 // Invariant 11: once warm, a write takes nothing from the heap.
 TEST(StoreModel, WarmStoreAllocatesNothing) {
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#ifdef ALLOT_TEST_SANITIZED
   GTEST_SKIP() << "sanitizers allocate by themselves";
-#endif
 #endif
   // Compaction on, small bounds: a steady state is reached quickly.
   Harness harness(store::MakeMemoryLog(),
@@ -259,9 +265,8 @@ TEST(StoreModel, WarmStoreAllocatesNothing) {
   write(2000);
   const std::uint64_t before = allocations.load();
   write(1000);
-  const double per_write = static_cast<double>(allocations.load() - before) / 16'000;
-  // Blocks of the queues of dead rows and the like, shared by dozens of writes, are what is left.
-  EXPECT_LT(per_write, 0.05);
+  // A vector that still grows now and then; nothing a write.
+  EXPECT_LT(allocations.load() - before, 16U);
 }
 
 }  // namespace
