@@ -8,9 +8,11 @@
 
 #include "controllers/garbagecollector/garbage_collector.h"
 #include "controllers/namespaces/namespace_controller.h"
+#include "controllers/nodelifecycle/node_lifecycle_controller.h"
 #include "controllers/podgc/pod_gc_controller.h"
 #include "controllers/resourceclaim/resource_claim_controller.h"
 #include "controllers/serviceaccount/namespace_defaults.h"
+#include "controllers/tainteviction/taint_eviction_controller.h"
 
 namespace allot::controllers {
 namespace {
@@ -100,10 +102,12 @@ std::vector<Row> Rows() {
   return {
       {"garbage-collector-controller", Plain<GarbageCollector>},
       {"namespace-controller", Plain<NamespaceController>},
+      {"node-lifecycle-controller", Plain<NodeLifecycleController>},
       {"pod-garbage-collector-controller", Plain<PodGcController>},
       {"resourceclaim-controller", Plain<ResourceClaimController>},
       {"root-ca-certificate-publisher-controller", RootCa},
       {"serviceaccount-controller", Plain<ServiceAccountController>},
+      {"taint-eviction-controller", Plain<TaintEvictionController>},
   };
 }
 
