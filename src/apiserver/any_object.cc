@@ -31,9 +31,21 @@ AnyDraft::AnyDraft(const schema::TypeDesc& type, AnyView base) : AnyDraft(type) 
   memory_->base = std::move(base);
 }
 
+AnyDraft::AnyDraft(const schema::TypeDesc& type, std::nullptr_t /*empty*/, AnyView lender)
+    : AnyDraft(type) {
+  memory_->base = std::move(lender);
+}
+
 std::string_view AnyDraft::Keep(std::string text) {
   memory_->text = std::move(text);
   return memory_->text;
+}
+
+void AnyDraft::SetTypeMeta(std::string_view kind, std::string_view api_version) {
+  for (const schema::FieldDesc& field : type_->fields.first(2)) {
+    auto* const member = reinterpret_cast<schema::Str*>(static_cast<char*>(root_) + field.offset);
+    *member = field.name == "kind" ? kind : api_version;
+  }
 }
 
 api::meta::ObjectMeta& MetadataOf(const schema::TypeDesc& type, void* root) {

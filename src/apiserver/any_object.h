@@ -31,6 +31,8 @@ class AnyDraft {
   explicit AnyDraft(const schema::TypeDesc& type);
   /// A shallow copy of `base`, which stays alive and unchanged.
   AnyDraft(const schema::TypeDesc& type, AnyView base);
+  /// The empty object of a type, to be filled with parts of `lender`, which stays alive with it.
+  AnyDraft(const schema::TypeDesc& type, std::nullptr_t empty, AnyView lender);
 
   [[nodiscard]] const schema::TypeDesc& type() const { return *type_; }
   [[nodiscard]] void* root() { return root_; }
@@ -44,6 +46,8 @@ class AnyDraft {
   /// Keeps a text alive that the object points into, and returns where it is kept.
   [[nodiscard]] std::string_view Keep(std::string text);
   explicit operator bool() const { return root_ != nullptr; }
+  /// Sets kind and apiVersion; the texts must outlive the object (those of the kind tables do).
+  void SetTypeMeta(std::string_view kind, std::string_view api_version);
 
   /// Ends writing. The draft may be read but not written afterwards.
   [[nodiscard]] AnyView Freeze() const { return {memory_, root_}; }

@@ -102,13 +102,8 @@ base::Result<User> Authenticator::Authenticate(const net::Request& request) cons
   const std::string_view header = request.headers.Get("authorization");
   const std::string_view token = BearerToken(header);
   if (!token.empty()) {
-    const std::string digest = net::Sha256(token);
-    const Hashed* found = nullptr;
-    for (const Hashed& candidate : tokens_) {
-      found = SameDigest(candidate.digest, digest) ? &candidate : found;
-    }
-    if (found != nullptr) {
-      return found->user;
+    if (const User* const found = FindToken(token); found != nullptr) {
+      return *found;
     }
   }
   const bool bad_certificate = request.connection != nullptr && request.connection->peer &&
@@ -117,6 +112,15 @@ base::Result<User> Authenticator::Authenticate(const net::Request& request) cons
     return base::Error(Reason::kUnauthorized, "Unauthorized");
   }
   return Anonymous();
+}
+
+const User* Authenticator::FindToken(std::string_view token) const {
+  const std::string digest = net::Sha256(token);
+  const User* found = nullptr;
+  for (const Hashed& candidate : tokens_) {
+    found = SameDigest(candidate.digest, digest) ? &candidate.user : found;
+  }
+  return found;
 }
 
 bool WantsImpersonation(const net::Request& request) {

@@ -42,7 +42,7 @@ void Append(base::Arena& arena, schema::List<U>& list, U value) {
 
 /// Keeps the elements for which `keep` is true.
 template <typename U, typename Keep>
-void Filter(base::Arena& arena, schema::List<U>& list, Keep keep) {
+void FilterList(base::Arena& arena, schema::List<U>& list, Keep keep) {
   U* const copy = arena.NewArray<U>(list.size());
   std::uint32_t count = 0;
   for (const U& element : list) {

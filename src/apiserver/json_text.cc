@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "net/certificates.h"
+
 namespace allot::apiserver {
 void AppendJsonComma(std::string& out) {
   if (!out.empty() && out.back() != '{' && out.back() != '[') {
@@ -13,6 +15,16 @@ void AppendJsonKey(std::string& out, std::string_view key) {
   AppendJsonComma(out);
   AppendJsonString(out, key);
   out += ':';
+}
+
+std::string UpperSha512(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : net::Sha512(text)) {
+    out += kHex[static_cast<unsigned char>(c) >> 4U];
+    out += kHex[static_cast<unsigned char>(c) & 15U];
+  }
+  return out;
 }
 
 std::string PrettyJson(std::string_view compact) {

@@ -23,4 +23,7 @@ void AppendJsonComma(std::string& out);
 /// Indents compact JSON by two spaces a level, as `?pretty=true` asks for, with a final newline.
 [[nodiscard]] std::string PrettyJson(std::string_view compact);
 
+/// Upper-case hex SHA-512: the entity tags of discovery and OpenAPI documents.
+[[nodiscard]] std::string UpperSha512(std::string_view text);
+
 }  // namespace allot::apiserver

@@ -85,12 +85,8 @@ bool RemovesObject(const Resource& resource,
 
 void SetTypeMeta(const Resource& resource, AnyDraft& draft) {
   const api::KindInfo* const stored = api::FindType(draft.type());
-  for (const schema::FieldDesc& field : draft.type().fields.first(2)) {
-    auto* const member =
-        reinterpret_cast<schema::Str*>(static_cast<char*>(draft.root()) + field.offset);
-    const api::KindInfo& info = stored != nullptr ? *stored : *resource.info;
-    *member = field.name == "kind" ? info.kind : info.api_version;
-  }
+  const api::KindInfo& info = stored != nullptr ? *stored : *resource.info;
+  draft.SetTypeMeta(info.kind, info.api_version);
 }
 
 }  // namespace
@@ -215,6 +211,7 @@ Result<Written> Registry::CommitNew(const WriteContext& context,
   const std::string key = resource.KeyOf(metadata.namespace_, metadata.name);
   Written out;
   out.view = draft.Freeze();
+  out.created = true;
   if (context.dry_run) {
     if (store_.ReadHead({resource.store_id, key})) {
       return Failure(AlreadyExistsError(*resource.info, metadata.name));

@@ -51,6 +51,7 @@ struct Written {
   /// before the answer is given (it is, unless another write is under way).
   bool pending = false;
   bool removed = false;  ///< the object is gone (or would be)
+  bool created = false;  ///< it did not exist before
 };
 
 /// DeleteOptions after decoding.

@@ -45,7 +45,7 @@ bool ApplyFinalizers(base::Arena& arena, api::meta::ObjectMeta& metadata, GcFina
       HasFinalizer(metadata, kForeground) == wanted.foreground) {
     return false;
   }
-  Filter(arena, metadata.finalizers, [](schema::Str name) {
+  FilterList(arena, metadata.finalizers, [](schema::Str name) {
     return name != kOrphan && name != kForeground;
   });
   if (wanted.orphan) {

@@ -481,4 +481,10 @@ std::string Sha256(std::string_view data) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
+std::string Sha512(std::string_view data) {
+  std::array<unsigned char, 64> digest{};
+  EVP_Digest(data.data(), data.size(), digest.data(), nullptr, EVP_sha512(), nullptr);
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
 }  // namespace allot::net

@@ -81,5 +81,7 @@ struct SigningKey {
                                std::string_view signature);
 /// SHA-256 as 32 raw bytes; used for digests and for comparing tokens in constant time.
 [[nodiscard]] std::string Sha256(std::string_view data);
+/// SHA-512 as 64 raw bytes; entity tags of discovery and OpenAPI documents.
+[[nodiscard]] std::string Sha512(std::string_view data);
 
 }  // namespace allot::net

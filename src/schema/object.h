@@ -45,6 +45,8 @@ class Object final : public base::RefCounted<Object> {
   [[nodiscard]] Str name() const { return name_; }
   [[nodiscard]] Str uid() const { return uid_; }
   [[nodiscard]] std::int64_t revision() const { return revision_; }
+  /// Sets the revision the store assigned. REQUIRES: nobody else has seen the record yet.
+  void StampRevision(std::int64_t revision) const { revision_ = revision; }
   [[nodiscard]] std::string_view body() const { return body_; }
   static void Destroy(const Object* object);
 
@@ -52,7 +54,7 @@ class Object final : public base::RefCounted<Object> {
   Object() = default;
 
   const TypeDesc* type_ = nullptr;
-  std::int64_t revision_ = 0;
+  mutable std::int64_t revision_ = 0;
   Str namespace_text_;
   Str name_;
   Str uid_;

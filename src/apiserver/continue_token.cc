@@ -1,0 +1,110 @@
+#include "apiserver/continue_token.h"
+
+#include <cstddef>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "apiserver/errors.h"
+#include "text/json.h"
+
+namespace allot::apiserver {
+namespace {
+
+constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+std::string Base64Url(std::string_view bytes) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : bytes) {
+    bits = bits << 8U | static_cast<unsigned char>(c);
+    count += 8;
+    while (count >= 6) {
+      count -= 6;
+      out += kAlphabet[bits >> static_cast<unsigned>(count) & 63U];
+    }
+  }
+  if (count > 0) {
+    out += kAlphabet[bits << static_cast<unsigned>(6 - count) & 63U];
+  }
+  return out;
+}
+
+/// The position of the first bad character goes to `bad`.
+std::optional<std::string> UnBase64Url(std::string_view text, std::size_t& bad) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t digit = kAlphabet.find(text[i]);
+    if (digit == std::string_view::npos) {
+      bad = i;
+      return std::nullopt;
+    }
+    bits = bits << 6U | static_cast<std::uint32_t>(digit);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      out += static_cast<char>(bits >> static_cast<unsigned>(count) & 255U);
+    }
+  }
+  if (text.size() % 4 == 1) {
+    bad = text.size();
+    return std::nullopt;
+  }
+  return out;
+}
+
+std::unexpected<base::Status> Bad(std::string_view why) {
+  return base::Error(BadRequestError(fmt::format("invalid continue token: {}", why)));
+}
+
+}  // namespace
+
+std::string ContinueToken::Encode() const {
+  std::string json = fmt::format("{{\"v\":\"{}\",\"rv\":{},\"start\":", kTokenVersion, revision);
+  text::AppendJsonString(start, json);
+  json += '}';
+  return Base64Url(json);
+}
+
+base::Result<ContinueToken> ContinueToken::Decode(std::string_view text) {
+  std::size_t bad = 0;
+  const std::optional<std::string> json = UnBase64Url(text, bad);
+  if (!json) {
+    return Bad(fmt::format("continue key is not valid: illegal base64 data at input byte {}", bad));
+  }
+  const base::Result<text::Value> value = text::ParseJson(*json);
+  if (!value) {
+    return Bad(fmt::format("continue key is not valid: {}", value.error().message()));
+  }
+  const auto field = [&](std::string_view name) {
+    const text::Value* const found = value->Find(name);
+    return found != nullptr ? *found : text::Value();
+  };
+  const text::Value version = field("v");
+  if (version.AsString() != kTokenVersion) {
+    return Bad(fmt::format(
+        "continue key is not valid: server does not recognize this encoded version \"{}\"",
+        version.AsString()));
+  }
+  ContinueToken out;
+  out.revision = field("rv").AsInt();
+  const text::Value start = field("start");
+  out.start = start.AsString();
+  if (out.revision == 0) {
+    return Bad(fmt::format(
+        "continue key is not valid: incorrect encoded start resourceVersion (version {})",
+        kTokenVersion));
+  }
+  if (out.start.empty()) {
+    return Bad(fmt::format("continue key is not valid: encoded start key empty (version {})",
+                           kTokenVersion));
+  }
+  return out;
+}
+
+}  // namespace allot::apiserver
