@@ -2,6 +2,7 @@
 // it is good. Thread safety: stateless.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,16 @@ namespace allot::api {
 /// What is wrong with a text; empty = nothing.
 using Problems = std::vector<std::string>;
 
+/// How a length problem names its unit: hand-written rules say characters, declared ones bytes.
+enum class LengthUnit : unsigned char { kCharacters, kBytes };
+
 /// `[a-z0-9]([-a-z0-9]*[a-z0-9])?`, at most 63 characters.
-[[nodiscard]] Problems DnsLabelProblems(std::string_view text);
+[[nodiscard]] Problems DnsLabelProblems(std::string_view text,
+                                        LengthUnit unit = LengthUnit::kCharacters);
 /// Labels joined by dots, at most 253 characters.
-[[nodiscard]] Problems DnsSubdomainProblems(std::string_view text);
-/// The same in any case.
+[[nodiscard]] Problems DnsSubdomainProblems(std::string_view text,
+                                            LengthUnit unit = LengthUnit::kCharacters);
+/// The same in any case (a declared format).
 [[nodiscard]] Problems DnsSubdomainCaselessProblems(std::string_view text);
 /// RFC 1035 labels: they start with a letter.
 [[nodiscard]] Problems Dns1035LabelProblems(std::string_view text);
@@ -29,7 +35,9 @@ using Problems = std::vector<std::string>;
 [[nodiscard]] Problems ConfigMapKeyProblems(std::string_view text);
 /// Port names: letters, digits and dashes, at most 15 characters with one letter.
 [[nodiscard]] Problems PortNameProblems(std::string_view text);
-[[nodiscard]] Problems PortNumberProblems(long long port);
+[[nodiscard]] Problems PortNumberProblems(std::int64_t port);
+/// `low <= value <= high`.
+[[nodiscard]] Problems RangeProblems(std::int64_t value, std::int64_t low, std::int64_t high);
 [[nodiscard]] Problems HttpHeaderNameProblems(std::string_view text);
 /// What may stand in a path of a URL: no "/", "%", "." or "..".
 [[nodiscard]] Problems PathSegmentProblems(std::string_view text);
@@ -39,6 +47,8 @@ enum class NameRule : unsigned char { kDnsSubdomain, kDnsLabel, kPathSegment };
 /// `prefix`: the text is a generateName, so a trailing dash is allowed.
 [[nodiscard]] Problems ObjectNameProblems(NameRule rule, std::string_view text, bool prefix);
 
+/// `<domain>/<name>`, without a `kubernetes.io/` domain, good as a quota name too.
+[[nodiscard]] bool IsExtendedResourceName(std::string_view text);
 /// Strict semver 2.0.0.
 [[nodiscard]] bool IsSemver(std::string_view text);
 /// 8-4-4-4-12 lower-case hex.

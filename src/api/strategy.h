@@ -23,6 +23,8 @@
 
 namespace allot::api {
 
+class DisabledFields;
+
 /// Answers what a rule must know of other objects.
 class Lookup {
  public:
@@ -34,6 +36,8 @@ class Lookup {
 struct StrategyContext {
   const GateSet& gates;
   quantity::Time now;
+  /// Made from the same gates. Null: no field is dropped (offline validation).
+  const DisabledFields* disabled = nullptr;
   /// Null: checks that need it are skipped (offline validation).
   const Lookup* lookup = nullptr;
 };

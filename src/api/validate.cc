@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -226,6 +227,11 @@ void FieldErrors::TypeInvalid(const Path& path, const BadValue& value, std::stri
 void FieldErrors::Internal(const Path& path, std::string_view detail) {
   Add({ErrorType::kInternal, path.ToString(), {}, std::string(detail)});
 }
+void FieldErrors::Append(FieldErrors more) {
+  errors_.insert(errors_.end(),
+                 std::make_move_iterator(more.errors_.begin()),
+                 std::make_move_iterator(more.errors_.end()));
+}
 void FieldErrors::InvalidAll(const Path& path,
                              std::string_view value,
                              const std::vector<std::string>& problems) {
@@ -243,12 +249,12 @@ base::Status ToStatus(std::string_view group,
   details.name = name;
   details.group = group;
   details.kind = kind;
-  std::vector<std::string> texts;  // each once, as upstream's aggregate does
-  std::unordered_set<std::string> seen;
+  std::vector<std::string> texts;
+  std::unordered_set<std::string> seen;  // several rules may find one fault: it is told once
   for (const FieldError& error : errors.list()) {
-    details.causes.push_back({std::string(error.CauseType()), error.Body(), error.field});
     std::string text = error.ToString();
     if (seen.insert(text).second) {
+      details.causes.push_back({std::string(error.CauseType()), error.Body(), error.field});
       texts.push_back(std::move(text));
     }
   }

@@ -140,6 +140,8 @@ class FieldErrors {
                   std::string_view value,
                   const std::vector<std::string>& problems);
   void Add(FieldError error) { errors_.push_back(std::move(error)); }
+  /// Puts `more` behind.
+  void Append(FieldErrors more);
 
   [[nodiscard]] bool empty() const { return errors_.empty(); }
   [[nodiscard]] std::size_t size() const { return errors_.size(); }
@@ -148,6 +150,13 @@ class FieldErrors {
 
  private:
   std::vector<FieldError> errors_;
+};
+
+/// The errors of the two kinds of rules: hand-written ones are shown first, declared ones behind
+/// them.
+struct Report {
+  FieldErrors hand;
+  FieldErrors declared;
 };
 
 /// The 422 of a request: `Kind.group "name" is invalid: ...` with one cause an error. REQUIRES:

@@ -286,10 +286,10 @@ namespace {
 constexpr std::array<schema::FieldDesc, 6> kAzureDiskVolumeSourceFields = {{
     {.name = "diskName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AzureDiskVolumeSource, disk_name)},
     {.name = "diskURI", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AzureDiskVolumeSource, disk_uri)},
-    {.name = "cachingMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureDiskVolumeSource, caching_mode), .named = "v1.AzureDataDiskCachingMode", .default_value = "\"ref:ref(AzureDataDiskCachingReadWrite\"", .enum_values = kTexts<Literal("None"), Literal("ReadOnly"), Literal("ReadWrite")>},
+    {.name = "cachingMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureDiskVolumeSource, caching_mode), .named = "v1.AzureDataDiskCachingMode", .default_value = "\"ReadWrite\"", .enum_values = kTexts<Literal("None"), Literal("ReadOnly"), Literal("ReadWrite")>},
     {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(AzureDiskVolumeSource, fs_type), .default_value = "\"ext4\""},
     {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AzureDiskVolumeSource, read_only), .default_value = "false"},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AzureDiskVolumeSource, kind), .named = "v1.AzureDataDiskKind", .default_value = "\"ref:ref(AzureSharedBlobDisk\"", .enum_values = kTexts<Literal("Dedicated"), Literal("Managed"), Literal("Shared")>},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AzureDiskVolumeSource, kind), .named = "v1.AzureDataDiskKind", .default_value = "\"Shared\"", .enum_values = kTexts<Literal("Dedicated"), Literal("Managed"), Literal("Shared")>},
 }};
 }  // namespace
 

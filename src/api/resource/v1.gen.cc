@@ -337,7 +337,7 @@ namespace {
 constexpr std::array<schema::FieldDesc, 3> kAllocationResultFields = {{
     {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(AllocationResult, devices), .message = &kDeviceAllocationResultDesc},
     {.name = "nodeSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AllocationResult, node_selector), .message = &core::kNodeSelectorDesc},
-    {.name = "allocationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AllocationResult, allocation_timestamp), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
+    {.name = "allocationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AllocationResult, allocation_timestamp)},
 }};
 }  // namespace
 
@@ -355,7 +355,7 @@ constexpr std::array<schema::FieldDesc, 11> kDeviceRequestAllocationResultFields
     {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(DeviceRequestAllocationResult, pool)},
     {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(DeviceRequestAllocationResult, device)},
     {.name = "adminAccess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceRequestAllocationResult, admin_access), .gates = kTexts<Literal("DRAAdminAccess")>},
-    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceRequestAllocationResult, tolerations), .message = &kDeviceTolerationDesc, .gates = kTexts<Literal("DRADeviceTaints")>},
+    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceRequestAllocationResult, tolerations), .message = &kDeviceTolerationDesc},
     {.name = "bindingConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceRequestAllocationResult, binding_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
     {.name = "bindingFailureConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceRequestAllocationResult, binding_failure_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
     {.name = "shareID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(DeviceRequestAllocationResult, share_id), .gates = kTexts<Literal("DRAConsumableCapacity")>},
