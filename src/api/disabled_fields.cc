@@ -97,7 +97,7 @@ DisabledFields::Mask DisabledFields::InUse(const Steps& steps, const char* root)
       used |= target != nullptr ? InUse(*step.inside, target) : 0;
     } else {
       const auto& list = At<RawList>(member);
-      const ElementLayout layout = LayoutOf(field);
+      const ElementLayout layout = ElementLayoutOf(field);
       for (std::uint32_t i = 0; i < list.count; ++i) {
         used |= InUse(*step.inside, list.items + (i * layout.stride) + layout.value_at);
       }
@@ -108,7 +108,7 @@ DisabledFields::Mask DisabledFields::InUse(const Steps& steps, const char* root)
 
 bool DisabledFields::ClearElements(const Step& step, char* member, Mask off, base::Arena& arena) {
   auto& list = *reinterpret_cast<RawList*>(member);
-  const ElementLayout layout = LayoutOf(*step.field);
+  const ElementLayout layout = ElementLayoutOf(*step.field);
   bool any = false;
   for (std::uint32_t i = 0; i < list.count && !any; ++i) {
     any = (InUse(*step.inside, list.items + (i * layout.stride) + layout.value_at) & off) != 0;

@@ -134,7 +134,7 @@ void AppendField(const FieldDesc& field, const char* root, std::string& out) {
         out += "null";
         return;
       }
-      const ElementLayout layout = LayoutOf(field);
+      const ElementLayout layout = ElementLayoutOf(field);
       out += map ? '{' : '[';
       for (std::uint32_t i = 0; i < list.count; ++i) {
         const char* const element = list.items + (i * layout.stride);

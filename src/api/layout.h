@@ -1,9 +1,10 @@
-// Layout of list and map elements behind a FieldDesc, for code that walks objects by their tables.
-// Module-private. Thread safety: stateless.
+// Layout of members and list elements behind a FieldDesc, for code that walks objects by their
+// tables. Module-private. Thread safety: stateless.
 #pragma once
 
 #include <cstddef>
 
+#include "schema/layout.h"
 #include "schema/type_desc.h"
 
 namespace allot::api {
@@ -14,11 +15,25 @@ struct ElementLayout {
   std::size_t alignment = 1;
 };
 
-/// Unit: bytes of one value of the field (not of its list).
-[[nodiscard]] std::size_t ValueSize(const schema::FieldDesc& field);
 /// REQUIRES: a list or map.
-[[nodiscard]] ElementLayout LayoutOf(const schema::FieldDesc& field);
+[[nodiscard]] inline ElementLayout ElementLayoutOf(const schema::FieldDesc& field) {
+  if (field.shape == schema::Shape::kMap) {
+    const schema::EntryLayout entry = schema::EntryLayoutOf(field);
+    return {.stride = entry.size, .value_at = entry.value, .alignment = entry.alignment};
+  }
+  const schema::Layout value = schema::LayoutOf(field);
+  return {.stride = value.size, .value_at = 0, .alignment = value.alignment};
+}
+
 /// Unit: bytes of the member itself.
-[[nodiscard]] std::size_t MemberSize(const schema::FieldDesc& field);
+[[nodiscard]] inline std::size_t MemberSize(const schema::FieldDesc& field) {
+  switch (field.shape) {
+    case schema::Shape::kValue: return schema::LayoutOf(field).size;
+    case schema::Shape::kPointer: return sizeof(void*);
+    case schema::Shape::kList:
+    case schema::Shape::kMap: return sizeof(schema::AnyList);
+  }
+  return 0;
+}
 
 }  // namespace allot::api

@@ -124,8 +124,8 @@ void DefaultLimits(const PodSpec& spec, ResourceRequirements& pod, schema::Edito
     if (!IsPodLevelResource(name) || pod.limits.Find(name) != nullptr) {
       continue;
     }
-    const auto has_limit = [&name = name](const Container& container) {
-      return container.resources.limits.Find(name) != nullptr;
+    const auto has_limit = [wanted = name](const Container& container) {
+      return container.resources.limits.Find(wanted) != nullptr;
     };
     if (!std::ranges::all_of(spec.containers, has_limit) ||
         !std::ranges::all_of(spec.init_containers, has_limit)) {
