@@ -1,0 +1,33 @@
+// What the codec tests share: a decoded struct of a kind and its JSON.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "api/registry.h"
+#include "base/arena.h"
+#include "schema/codec.h"
+
+namespace allot::testing {
+
+/// A zeroed struct of the type in the arena.
+inline void* NewStruct(const schema::TypeDesc& type, base::Arena& arena) {
+  void* const root = arena.Allocate(type.size, type.alignment);
+  std::memset(root, 0, type.size);
+  return root;
+}
+
+inline const schema::TypeDesc& TypeOf(std::string_view group, std::string_view kind) {
+  return *api::FindKind(group, "v1", kind)->type;
+}
+
+inline std::string JsonOf(const schema::TypeDesc& type,
+                          const void* root,
+                          const schema::EncodeOptions& options = {}) {
+  std::string json;
+  schema::EncodeJson(type, root, json, options);
+  return json;
+}
+
+}  // namespace allot::testing
