@@ -97,7 +97,7 @@ quantity::Time NowSeconds(const base::Clock& clock) {
 }
 
 api::StrategyContext Registry::StrategyContextNow() const {
-  return {gates_, NowSeconds(clock_), this};
+  return {.gates = gates_, .now = NowSeconds(clock_), .disabled = &disabled_, .lookup = this};
 }
 
 base::Ref<const store::Entry> Registry::Get(const Resource& resource,

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/disabled_fields.h"
 #include "api/gates.h"
 #include "api/strategy.h"
 #include "apiserver/any_object.h"
@@ -76,7 +77,12 @@ class Registry final : private api::Lookup {
            const api::GateSet& gates,
            const base::Clock& clock,
            base::Random& random)
-      : store_(store), resources_(resources), gates_(gates), clock_(clock), random_(random) {}
+      : store_(store),
+        resources_(resources),
+        gates_(gates),
+        disabled_(gates),
+        clock_(clock),
+        random_(random) {}
 
   /// Stores a new object. `draft` is in the stored type, decoded but not defaulted.
   base::Result<Written> Create(const WriteContext& context,
@@ -157,6 +163,7 @@ class Registry final : private api::Lookup {
   store::Store& store_;
   const ResourceSet& resources_;
   const api::GateSet& gates_;
+  const api::DisabledFields disabled_;
   const base::Clock& clock_;
   base::Random& random_;
 };
