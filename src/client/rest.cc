@@ -1,10 +1,10 @@
 #include "client/rest.h"
 
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <utility>
 
+#include "client/connection_options.h"
 #include "net/http_client.h"
 #include "net/loop.h"
 #include "text/json.h"
@@ -12,16 +12,6 @@
 
 namespace allot::client {
 namespace {
-
-std::string ReadToken(const std::string& path) {
-  std::ifstream file(path);
-  std::string token;
-  std::getline(file, token, '\0');
-  while (!token.empty() && (token.back() == '\n' || token.back() == '\r' || token.back() == ' ')) {
-    token.pop_back();
-  }
-  return token;
-}
 
 /// The text of a Warning header: `299 - "text"`.
 std::string WarningText(std::string_view value) {
@@ -74,24 +64,8 @@ class NetRestClient final : public RestClient {
   NetRestClient& operator=(const NetRestClient&) = delete;
 
   base::Result<void> Open(std::string_view user_agent) {
-    net::HttpClientOptions options;
-    options.server = config_.server;
-    options.tls.ca_pem = config_.ca_pem;
-    options.tls.certificate_pem = config_.certificate_pem;
-    options.tls.key_pem = config_.key_pem;
-    options.tls.server_name = config_.server_name;
-    options.tls.insecure_skip_verify = config_.insecure_skip_tls_verify;
-    options.bearer_token = [token = config_.token, file = config_.token_file] {
-      return file.empty() ? token : ReadToken(file);
-    };
-    options.headers.Add("user-agent", user_agent);
-    if (!config_.impersonate_user.empty()) {
-      options.headers.Add("impersonate-user", config_.impersonate_user);
-      for (const std::string& group : config_.impersonate_groups) {
-        options.headers.Add("impersonate-group", group);
-      }
-    }
-    ALLOT_ASSIGN_OR_RETURN(http_, net::HttpClient::Create(thread_.loop(), std::move(options)));
+    ALLOT_ASSIGN_OR_RETURN(
+        http_, net::HttpClient::Create(thread_.loop(), ConnectionOptions(config_, user_agent)));
     return {};
   }
 
@@ -201,7 +175,8 @@ base::Status StatusFromBody(int code, std::string_view body) {
   }
   base::Status status(base::ReasonFromText(parsed->StringAt({"reason"})),
                       std::string(parsed->StringAt({"message"})));
-  status.set_code(code);
+  const text::Value* const said = parsed->Find("code");
+  status.set_code(said != nullptr && said->AsInt() >= 400 ? static_cast<int>(said->AsInt()) : code);
   const text::Value* const details = parsed->Find("details");
   if (details == nullptr) {
     return status;
