@@ -182,6 +182,30 @@ base::Result<void> WriteExtended(client::Client& client,
   return {};
 }
 
+}  // namespace
+
+CommitOutcome WriteClaims(client::Client& client, const CommitJob& job) {
+  CommitOutcome outcome;
+  const auto failed = [](base::Status status) {
+    return base::Error(std::move(status).Prepend("running PreBind plugin \"DynamicResources\": "));
+  };
+  for (const ClaimWrite& write : job.claims) {
+    auto written = WriteClaim(client, job, write);
+    if (!written) {
+      outcome.result = failed(std::move(written).error());
+      return outcome;
+    }
+    outcome.written.push_back({written->object, client::ToAny(written->view)});
+  }
+  if (job.extended.claim != nullptr) {
+    auto written = WriteExtended(client, job, outcome);
+    if (!written) {
+      outcome.result = failed(std::move(written).error());
+    }
+  }
+  return outcome;
+}
+
 base::Result<void> Bind(client::Client& client,
                         const CommitJob& job,
                         std::function<void(const base::Result<void>&)> durable) {
@@ -201,39 +225,11 @@ base::Result<void> Bind(client::Client& client,
   request.body_type = &client::BindingType();
   request.options.ack = client::Ack::kSequenced;
   request.options.on_durable = std::move(durable);
-  ALLOT_RETURN_IF_ERROR(client.Do(request));
-  return {};
-}
-
-}  // namespace
-
-CommitOutcome RunCommit(client::Client& client,
-                        const CommitJob& job,
-                        std::function<void(const base::Result<void>&)> durable) {
-  CommitOutcome outcome;
-  for (const ClaimWrite& write : job.claims) {
-    auto written = WriteClaim(client, job, write);
-    if (!written) {
-      outcome.result = base::Error(
-          std::move(written).error().Prepend("running PreBind plugin \"DynamicResources\": "));
-      return outcome;
-    }
-    outcome.written.push_back({written->object, client::ToAny(written->view)});
-  }
-  if (job.extended.claim != nullptr) {
-    auto written = WriteExtended(client, job, outcome);
-    if (!written) {
-      outcome.result = base::Error(
-          std::move(written).error().Prepend("running PreBind plugin \"DynamicResources\": "));
-      return outcome;
-    }
-  }
-  auto bound = Bind(client, job, std::move(durable));
+  auto bound = client.Do(request);
   if (!bound) {
-    outcome.result =
-        base::Error(std::move(bound).error().Prepend("running Bind plugin \"DefaultBinder\": "));
+    return base::Error(std::move(bound).error().Prepend("running Bind plugin \"DefaultBinder\": "));
   }
-  return outcome;
+  return {};
 }
 
 void Unreserve(client::Client& client, const CommitJob& job, const CommitOutcome& outcome) {

@@ -1,4 +1,5 @@
-// Commit: writes a decision to the API: finalizer, claim status, binding, in this order.
+// Commit: writes a decision to the API: finalizer, claim status, binding, in this order. Between
+// the last two the pod may have to wait for its devices (binding conditions), hence two halves.
 //
 // Straight code over a Client: chained writes on a local one (accepted in order, durable together),
 // round trips on others. Claims that others changed meanwhile are read again; what cannot be
@@ -44,6 +45,8 @@ struct CommitJob {
   /// Written as status.allocation.allocationTimestamp.
   quantity::Time now;
   bool stamp = true;
+  /// Some device must be made ready before the pod is bound.
+  bool wait_for_devices = false;
   std::shared_ptr<const base::Arena> memory;
 };
 
@@ -56,9 +59,12 @@ struct CommitOutcome {
   std::string extended_name;
 };
 
-/// Runs the writes. With a local client `durable` is called once when the last write is on disk or
-/// has failed; with others never (the outcome is final).
-[[nodiscard]] CommitOutcome RunCommit(client::Client& client,
+/// Writes the claims of the job: the first half of a commit.
+[[nodiscard]] CommitOutcome WriteClaims(client::Client& client, const CommitJob& job);
+/// Binds the pod: the second half. With a local client `durable` is called once when the binding,
+/// and with it all writes before, is on disk or has failed; with others never (the answer is
+/// final).
+[[nodiscard]] base::Result<void> Bind(client::Client& client,
                                       const CommitJob& job,
                                       std::function<void(const base::Result<void>&)> durable);
 

@@ -157,6 +157,12 @@ void Scheduler::OnPods(std::span<const Change> changes) {
       view_.DeletePod(uid);
       queue_.Remove(uid, loop_.Now());
       ForgetPod(uid);
+      const auto binding = bindings_.find(std::string(uid));
+      if (binding != bindings_.end() && binding->second->stage == Stage::kWaiting) {
+        base::Result<void> gone = base::Error(base::Reason::kNotFound, "the pod was deleted");
+        binding->second->outcome.result = gone;
+        Finish(std::string(uid), gone);
+      }
     } else if (!pod.spec.node_name.empty()) {
       view_.UpsertPod(pod);
       // A binding of ours is ended by its own outcome, which knows whether it is durable.
@@ -202,8 +208,14 @@ void Scheduler::OnClaims(std::span<const Change> changes) {
   for (const Change& change : changes) {
     const ClaimEffect effect = claims_.Apply(change);
     given_back |= effect.given_back;
-    const auto pods =
-        pods_by_claim_.find(Key(change.item.object->namespace_(), change.item.object->name()));
+    const std::string key = Key(change.item.object->namespace_(), change.item.object->name());
+    if (const auto waiting = waiting_by_claim_.find(key); waiting != waiting_by_claim_.end()) {
+      const std::vector<std::string> uids(waiting->second.begin(), waiting->second.end());
+      for (const std::string& uid : uids) {
+        CheckWaiting(uid);
+      }
+    }
+    const auto pods = pods_by_claim_.find(key);
     if (pods == pods_by_claim_.end()) {
       continue;
     }

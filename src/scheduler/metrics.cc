@@ -64,6 +64,33 @@ void Metrics::Bound(int attempts, double seconds) {
       .Observe(seconds);
 }
 
+void Metrics::BindingConditions(std::string_view driver, std::string_view status, double seconds) {
+  const telemetry::Labels labels{
+      {"profile", profile_}, {"driver", std::string(driver)}, {"status", std::string(status)}};
+  registry_
+      .GetCounter("scheduler_dra_bindingconditions_allocations_total",
+                  "Device allocations that had to wait for binding conditions.",
+                  labels)
+      .Add();
+  registry_
+      .GetHistogram("scheduler_dra_bindingconditions_wait_duration_seconds",
+                    "Time until binding conditions were decided.",
+                    telemetry::ExponentialBounds(0.1, 2, 15),
+                    labels)
+      .Observe(seconds);
+}
+
+void Metrics::Preemption(std::size_t victims) {
+  registry_
+      .GetCounter("scheduler_preemption_attempts_total", "Attempts to make room by preemption.")
+      .Add();
+  registry_
+      .GetHistogram("scheduler_preemption_victims",
+                    "Pods chosen for one preemption.",
+                    {1, 2, 4, 8, 16, 32, 64})
+      .Observe(static_cast<double>(victims));
+}
+
 void Metrics::Incoming(std::string_view queue, std::string_view event) {
   registry_
       .GetCounter("scheduler_queue_incoming_pods_total",

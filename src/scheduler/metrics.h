@@ -23,6 +23,9 @@ class Metrics {
   void Algorithm(double seconds) { algorithm_.Observe(seconds); }
   /// A pod was bound after `attempts` tries, `seconds` after it was first ready to be tried.
   void Bound(int attempts, double seconds);
+  /// Devices of one driver became ready, failed or took too long.
+  void BindingConditions(std::string_view driver, std::string_view status, double seconds);
+  void Preemption(std::size_t victims);
   void Incoming(std::string_view queue, std::string_view event);
   void Pending(const SchedulingQueue& queue);
   void CacheSize(std::size_t nodes, std::size_t pods, std::size_t claims);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api/pod_claims.h"
+#include "scheduler/binding_conditions.h"
 #include "scheduler/shape.h"
 
 namespace allot::scheduler {
@@ -102,26 +103,6 @@ Scheduler::~Scheduler() {
   }
 }
 
-void Scheduler::StartWorkers() {
-  for (int i = 0; i < options_.bind_workers; ++i) {
-    outboxes_.push_back(std::make_unique<base::Mailbox<Binding*>>());
-    workers_.emplace_back([this, &outbox = *outboxes_.back()] {
-      std::vector<Binding*> batch;
-      while (outbox.Wait(batch)) {
-        for (Binding* const binding : batch) {
-          binding->outcome = RunCommit(client_, binding->job, {});
-          loop_.Post([this, uid = binding->job.uid] {
-            if (const auto found = bindings_.find(uid); found != bindings_.end()) {
-              Decided(*found->second);
-              Finish(uid, found->second->outcome.result);
-            }
-          });
-        }
-      }
-    });
-  }
-}
-
 void Scheduler::Start() {
   // Devices and their holders first: no pod may be tried against an empty picture.
   classes_.Start();
@@ -204,8 +185,17 @@ Scheduler::PodClaims Scheduler::CollectClaims(const Pod& pod) const {
         claim->status.allocation == nullptr && claims_.InFlight(pod.metadata.namespace_, ref.name);
     result.claims.push_back(std::move(claim));
   }
+  const quantity::Time now = client::ToTime(loop_.clock().Now());
   for (const auto& claim : result.claims) {
-    result.inputs.push_back({.claim = claim.view.get(), .allocation = claim->status.allocation});
+    placement::ClaimInput input;
+    input.claim = claim.view.get();
+    input.allocation = claim->status.allocation;
+    if (input.allocation != nullptr && options_.features.device_binding_and_status &&
+        HasBindingConditions(*input.allocation)) {
+      const BindingState state = CheckBinding(*claim, now, options_.binding_timeout).state;
+      input.conditions_failed = state == BindingState::kFailed || state == BindingState::kTimedOut;
+    }
+    result.inputs.push_back(input);
   }
   return result;
 }
@@ -275,6 +265,9 @@ void Scheduler::Assume(QueuedPod& queued,
   job.memory = decision.arena;
   binding->pod = Subject(queued, pod);
   binding->started = started;
+  const auto awaits = [&job](const api::resource::AllocationResult* allocation) {
+    job.wait_for_devices |= allocation != nullptr && HasBindingConditions(*allocation);
+  };
 
   view_.UpsertPod(pod, decision.node);
   std::size_t next = 0;
@@ -286,6 +279,7 @@ void Scheduler::Assume(QueuedPod& queued,
       allocation = kept;
       claims_.Assume(*claim, *allocation);
     }
+    awaits(allocation != nullptr ? allocation : claim->status.allocation);
     job.claims.push_back({std::move(claim), allocation});
   }
   if (decision.extended_claim != nullptr && next < decision.results.size()) {
@@ -293,92 +287,11 @@ void Scheduler::Assume(QueuedPod& queued,
     job.extended.allocation =
         decision.arena->New<api::resource::AllocationResult>(decision.results[next]);
     job.extended.mappings = decision.extended_mappings;
+    awaits(job.extended.allocation);
   }
+  job.wait_for_devices &= options_.features.device_binding_and_status;
   queue_.Placed(queued, loop_.Now());
   Commit(std::move(binding));
-}
-
-void Scheduler::Commit(std::unique_ptr<Binding> owned) {
-  Binding& binding = *owned;
-  const std::string uid = binding.job.uid;
-  bindings_[uid] = std::move(owned);
-  if (!client_.is_local()) {
-    outboxes_[next_worker_++ % outboxes_.size()]->Post(&binding);
-    return;
-  }
-  binding.outcome = RunCommit(client_, binding.job, [this, uid](const base::Result<void>& result) {
-    // The writer's thread: hand the news over, once for all pods of the batch where possible.
-    loop_.Post([this, uid, result] { Finish(uid, result); });
-  });
-  Decided(binding);
-  if (!binding.outcome.result) {
-    Finish(uid, binding.outcome.result);
-  }
-}
-
-void Scheduler::Decided(Binding& binding) {
-  for (const client::Item& item : binding.outcome.written) {
-    claims_.Written(item);
-  }
-}
-
-void Scheduler::Finish(const std::string& uid, const base::Result<void>& result) {
-  const auto found = bindings_.find(uid);
-  if (found == bindings_.end()) {
-    return;
-  }
-  const std::unique_ptr<Binding> binding = std::move(found->second);
-  bindings_.erase(found);
-  const double seconds = Seconds(loop_.Now() - binding->started);
-  if (!result) {
-    metrics_.Attempt(AttemptResult::kError, seconds);
-    TakeBack(*binding, result.error());
-    return;
-  }
-  metrics_.Attempt(AttemptResult::kScheduled, seconds);
-  recorder_.Record(binding->pod,
-                   client::EventSeverity::kNormal,
-                   "Scheduled",
-                   "Binding",
-                   fmt::format("Successfully assigned {}/{} to {}",
-                               binding->job.ns,
-                               binding->job.name,
-                               binding->job.node));
-  if (const QueuedPod* const queued = queue_.Find(uid)) {
-    metrics_.Bound(queued->attempts, Seconds(loop_.Now() - queued->entered));
-    queue_.Remove(uid, loop_.Now());
-  }
-}
-
-void Scheduler::TakeBack(Binding& binding, const base::Status& why) {
-  log_.Debug("binding failed",
-             {{"pod", binding.job.ns + "/" + binding.job.name}, telemetry::Field(why)});
-  // When the calls went through, it was the disk that failed, and with it every write of the chain.
-  const bool chain_lost = binding.outcome.result.has_value();
-  bool freed = true;  // the node's resources at least
-  for (const ClaimWrite& write : binding.job.claims) {
-    const bool written =
-        std::ranges::any_of(binding.outcome.written, [&write](const client::Item& item) {
-          return item.object->uid() == write.claim.object->uid();
-        });
-    if (write.allocation != nullptr && (chain_lost || !written)) {
-      freed |= claims_.Forget(write.claim->metadata.namespace_, write.claim->metadata.name);
-    }
-  }
-  if (!chain_lost) {
-    Unreserve(client_, binding.job, binding.outcome);
-  }
-  QueuedPod* const queued = queue_.Find(binding.job.uid);
-  view_.DeletePod(binding.job.uid);
-  if (queued != nullptr) {
-    if (const auto pod = client::ViewOf<Pod>({queued->object, nullptr})) {
-      Report(*queued, **pod, "SchedulerError", why.message());
-    }
-    queue_.Failed(*queued, loop_.Now());
-  }
-  if (freed) {
-    queue_.Wake(kWaitsResources | kWaitsDevices, loop_.Now());
-  }
 }
 
 void Scheduler::Unschedulable(QueuedPod& queued,
@@ -393,6 +306,9 @@ void Scheduler::Unschedulable(QueuedPod& queued,
     }
   }
   Report(queued, pod, "Unschedulable", message);
+  if (!decision.victims.empty()) {
+    Preempt(queued, pod, decision);
+  }
   const bool has_claims = !claims.inputs.empty() || !decision.results.empty();
   queue_.Unschedulable(
       queued, WaitsOf(decision, has_claims), ShapeOf(pod, claims.inputs), loop_.Now());

@@ -7,6 +7,7 @@
 // at all pods. Thread safety: the loop's thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -42,6 +43,8 @@ struct Options {
   /// Pods tried in one turn before events are looked at again.
   int per_turn = 64;
   std::string host{};  ///< for Event.reportingInstance
+  /// How long devices may take to become ready for binding.
+  std::chrono::seconds binding_timeout{600};
 };
 
 class Scheduler {
@@ -68,12 +71,15 @@ class Scheduler {
  private:
   using Pod = api::core::Pod;
 
+  enum class Stage : std::uint8_t { kClaims, kWaiting, kBinding };
   /// A decision on its way to the API.
   struct Binding {
     CommitJob job;
     CommitOutcome outcome;
     client::EventSubject pod;
     base::MonoTime started{};
+    Stage stage = Stage::kClaims;
+    base::MonoTime waiting_since{};
   };
   /// The claims of a pod as Place wants them.
   struct PodClaims {
@@ -105,10 +111,21 @@ class Scheduler {
               PodClaims claims,
               placement::Decision decision,
               base::MonoTime started);
+
+  // binding.cc
   void Commit(std::unique_ptr<Binding> binding);
-  void Decided(Binding& binding);
+  void Hand(Binding& binding);
+  void ClaimsWritten(const std::string& uid);
+  void CheckWaiting(const std::string& uid);
+  void CheckLater(const std::string& uid);
+  void BindNow(Binding& binding);
   void Finish(const std::string& uid, const base::Result<void>& result);
   void TakeBack(Binding& binding, const base::Status& why);
+  void StartWorkers();
+  void RunWorker(base::Mailbox<Binding*>& outbox);
+  void CountConditions(const Binding& binding, std::string_view status);
+
+  // scheduler.cc, continued, and preemption.cc
   void Unschedulable(QueuedPod& queued,
                      const Pod& pod,
                      const PodClaims& claims,
@@ -119,7 +136,7 @@ class Scheduler {
               std::string_view reason,
               std::string_view message);
   void ArmTimer();
-  void StartWorkers();
+  void Preempt(const QueuedPod& queued, const Pod& pod, const placement::Decision& decision);
   [[nodiscard]] client::EventSubject Subject(const QueuedPod& queued, const Pod& pod) const;
 
   client::Client& client_;
@@ -145,6 +162,8 @@ class Scheduler {
   std::unordered_map<std::string, std::unordered_set<std::string>> pods_by_claim_;
   std::unordered_map<std::string, std::vector<std::string>> claims_of_pod_;
   std::unordered_map<std::string, std::unique_ptr<Binding>> bindings_;
+  /// Pods whose devices are being made ready, by claim ("ns/name" -> uids).
+  std::unordered_map<std::string, std::unordered_set<std::string>> waiting_by_claim_;
   base::MonoTime timer_at_ = base::MonoTime::max();
 
   std::vector<std::unique_ptr<base::Mailbox<Binding*>>> outboxes_;

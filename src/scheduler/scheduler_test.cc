@@ -1,5 +1,6 @@
 #include "scheduler/scheduler.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <thread>
@@ -321,6 +322,91 @@ TEST_F(SchedulerTest, ARestartFindsWhatWasHalfDone) {
   EXPECT_EQ(NodeOf("q"), "n1");
   EXPECT_EQ(Claim("p-x")->status.reserved_for.size(), 1U);
   EXPECT_EQ(Claim("q-x")->status.allocation->devices.results[0].device, "d1");
+}
+
+class BindingConditionsTest : public SchedulerTest {
+ protected:
+  void SetUp() override {
+    AddNode("n1");
+    AddClass();
+    api.Add<ResourceSlice>(R"({"metadata":{"name":"s"},"spec":{"driver":"d.example.com",
+        "pool":{"name":"n1","generation":1,"resourceSliceCount":1},"nodeName":"n1","devices":
+        [{"name":"d0","bindingConditions":["Attached"],"bindingFailureConditions":["Broken"]}]}})");
+    AddClaim("c");
+    Start();
+    AddPod("p", "c");
+    Run();
+  }
+  void Report(const std::string& condition) {
+    api.Change(client::ResourceOf<ResourceClaim>(),
+               "default",
+               "c",
+               R"({"status":{"devices":[{"driver":"d.example.com","pool":"n1","device":"d0",
+        "conditions":[{"type":")" +
+                   condition + R"(","status":"True","reason":"R","message":"m \"x\""}]}]}})");
+    Run();
+  }
+};
+
+TEST_F(BindingConditionsTest, ThePodIsBoundWhenItsDevicesAreReady) {
+  EXPECT_EQ(NodeOf("p"), "");
+  EXPECT_EQ(Claim("c")->status.reserved_for.size(), 1U);
+  EXPECT_EQ(Notes(),
+            (std::vector<std::string>{"BindingConditionsPending: waiting for binding "
+                                      "conditions for device on node n1"}));
+  Pass(seconds(30));
+  EXPECT_EQ(NodeOf("p"), "");
+  Report("Attached");
+  EXPECT_EQ(NodeOf("p"), "n1");
+}
+
+TEST_F(BindingConditionsTest, AFailureIsReportedAndTheReservationGoes) {
+  Report("Broken");
+  EXPECT_EQ(NodeOf("p"), "");
+  EXPECT_EQ(Reason("p"), "SchedulerError");
+  EXPECT_EQ(
+      Message("p"),
+      "running PreBind plugin \"DynamicResources\": device binding failed: claim=c, reason=R, "
+      "message=\"m \\\"x\\\"\"");
+  EXPECT_TRUE(Claim("c")->status.reserved_for.empty());
+  Pass(milliseconds(1200));
+  EXPECT_NE(Message("p").find("deallocation of ResourceClaim completed"), std::string::npos);
+}
+
+TEST_F(BindingConditionsTest, WaitingEnds) {
+  Pass(seconds(610));
+  const std::vector<std::string> notes = Notes();
+  EXPECT_TRUE(std::ranges::any_of(notes, [](const std::string& note) {
+    return note ==
+           "FailedScheduling: running PreBind plugin \"DynamicResources\": device binding timeout: "
+           "claim=c";
+  }));
+}
+
+TEST_F(BindingConditionsTest, ADeletedPodWaitsNoLonger) {
+  api.Remove(client::ResourceOf<Pod>(), "default", "p");
+  Run();
+  EXPECT_TRUE(Claim("c")->status.reserved_for.empty());
+}
+
+TEST_F(SchedulerTest, APodOfHigherPriorityMakesRoom) {
+  AddNode("n1");
+  Start();
+  for (int i = 0; i < 8; ++i) {
+    AddPod("low" + std::to_string(i), "", R"(,"priority":1)");
+    Run();
+  }
+  AddPod("high", "", R"(,"priority":9)");
+  Run();
+  Run();
+  int left = 0;
+  for (const auto& pod : api.All<Pod>()) {
+    left += pod->metadata.name.starts_with("low") ? 1 : 0;
+  }
+  EXPECT_EQ(left, 7);
+  Pass(seconds(2));
+  EXPECT_EQ(NodeOf("high"), "n1");
+  EXPECT_EQ(api.Get<Pod>("default", "high")->status.nominated_node_name, "n1");
 }
 
 TEST_F(SchedulerTest, OtherSchedulersPodsAreLeftAlone) {

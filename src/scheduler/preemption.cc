@@ -1,0 +1,72 @@
+// Preemption: pods of lower priority make room for one that fits nowhere else.
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "client/pod_conditions.h"
+#include "scheduler/scheduler.h"
+
+namespace allot::scheduler {
+
+void Scheduler::Preempt(const QueuedPod& queued,
+                        const Pod& pod,
+                        const placement::Decision& decision) {
+  // Placement names victims by uid; they are looked up here because preemption is rare.
+  std::vector<client::ObjectRef> victims;
+  pods_.ForEach([&](const client::ObjectRef& object) {
+    if (std::ranges::find(decision.victims, object->uid()) != decision.victims.end()) {
+      victims.push_back(object);
+    }
+  });
+  client::WriteOptions write;
+  write.ack = client::Ack::kSequenced;
+  const quantity::Time now = client::ToTime(loop_.clock().Now());
+  const std::string message =
+      fmt::format("{}: preempting to accommodate a higher priority pod", options_.scheduler_name);
+  for (const client::ObjectRef& object : victims) {
+    const auto victim = client::ViewOf<Pod>({object, nullptr});
+    if (!victim || (*victim)->metadata.deletion_timestamp != nullptr) {
+      continue;
+    }
+    api::core::PodCondition condition;
+    condition.type = "DisruptionTarget";
+    condition.status = "True";
+    condition.reason = "PreemptionByScheduler";
+    condition.message = message;
+    client::WriteOptions deletion = write;
+    deletion.preconditions.uid = object->uid();
+    if (!client::SetPodCondition(client_, **victim, condition, now, write) ||
+        !client::Delete<Pod>(client_, object->namespace_(), object->name(), deletion)) {
+      continue;  // gone already, or tried again with the next attempt of the pod
+    }
+    recorder_.Record(
+        {.api_version = "v1",
+         .kind = "Pod",
+         .ns = std::string(object->namespace_()),
+         .name = std::string(object->name()),
+         .uid = std::string(object->uid()),
+         .revision = object->revision()},
+        client::EventSeverity::kNormal,
+        "Preempted",
+        "Preempting",
+        fmt::format("Preempted by pod {} on node {}", queued.uid, decision.nominated_node));
+  }
+  metrics_.Preemption(victims.size());
+  const std::string patch =
+      fmt::format(R"({{"metadata":{{"uid":"{}"}},"status":{{"nominatedNodeName":"{}"}}}})",
+                  queued.uid,
+                  decision.nominated_node);
+  const auto nominated = client::Patch<Pod>(client_,
+                                            pod.metadata.namespace_,
+                                            pod.metadata.name,
+                                            client::PatchType::kStrategicMerge,
+                                            patch,
+                                            "status",
+                                            write);
+  if (!nominated && nominated.error().reason() != base::Reason::kNotFound) {
+    log_.Warning("could not nominate a node", {telemetry::Field(nominated.error())});
+  }
+}
+
+}  // namespace allot::scheduler
