@@ -25,18 +25,21 @@ struct Features {
   bool derived_attributes = false;
   bool compatibility_groups = false;
   bool node_allocatable_resources = false;
+  /// Never fall back to rules older than these (tools only).
+  Variant least_variant = Variant::kStable;
   /// True: quirks of 1.37.2 that cost a user devices are kept (see docs/differences.md).
   bool compatible = true;
 
   /// The first of upstream's allocators that knows every gate that is on.
   [[nodiscard]] Variant variant() const {
+    Variant needed = Variant::kStable;
     if (list_type_attributes || optional_node_operations || derived_attributes ||
         compatibility_groups) {
-      return Variant::kExperimental;
+      needed = Variant::kExperimental;
+    } else if (device_binding_and_status || consumable_capacity || fractional_capacity_range) {
+      needed = Variant::kIncubating;
     }
-    return device_binding_and_status || consumable_capacity || fractional_capacity_range
-               ? Variant::kIncubating
-               : Variant::kStable;
+    return needed < least_variant ? least_variant : needed;
   }
 
   friend bool operator==(const Features&, const Features&) = default;

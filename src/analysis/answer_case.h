@@ -1,0 +1,16 @@
+// AnswerCase: solves one AllocationCase with the allocator.
+// Thread safety: pure function. Lifetime: the answer's results point into the case and `arena`.
+#pragma once
+
+#include "allocator/allocator.h"
+#include "base/arena.h"
+#include "snapshot/allocation_case.h"
+
+namespace allot::analysis {
+
+/// Answers `problem`; share ids are numbered share-1, share-2 ... in result order.
+[[nodiscard]] snapshot::AllocationAnswer AnswerCase(const snapshot::AllocationCase& problem,
+                                                    const allocator::Limits& limits,
+                                                    base::Arena& arena);
+
+}  // namespace allot::analysis
