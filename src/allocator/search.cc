@@ -19,9 +19,6 @@ using inventory::PoolView;
 using inventory::SelectorCache;
 using inventory::Variant;
 
-// How often the plain search may turn back before the pruned one is set up, which costs more than
-// that.
-constexpr std::uint64_t kPlainUndos = 24;
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 // A step with look-ahead costs about as much as this many plain ones.
 constexpr std::uint64_t kPrunedStepCost = 16;
@@ -46,7 +43,7 @@ void Search::Run(const Problem& problem, const Limits& limits, Outcome& out) {
     out.error = std::move(error_);
     return;
   }
-  Solved solved = Attempt(limits.steps, limits.plain ? kNoLimit : kPlainUndos, nullptr);
+  Solved solved = Attempt(limits.steps, limits.plain ? kNoLimit : limits.plain_undos, nullptr);
   if (solved == Solved::kBudget && !limits.plain && steps_ <= limits.steps) {
     if (pruner_memory_ == nullptr) {
       pruner_memory_ = std::make_unique<Pruner>(*this);

@@ -1,0 +1,23 @@
+// Seeded random allocation problems as JSON lines, over all features of devices and claims.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace allot::testing {
+
+/// What a problem may contain.
+enum class ProblemMix : std::uint8_t {
+  kBasic,       ///< counts, selectors, constraints, admin access, several claims
+  kEverything,  ///< all features, all gates, broken objects now and then
+};
+
+/// The problem of this seed: always the same text for the same arguments.
+[[nodiscard]] std::string RandomProblem(std::uint64_t seed, ProblemMix mix);
+
+/// How many instances ExhaustiveProblem knows.
+[[nodiscard]] std::uint64_t ExhaustiveCount();
+/// The n-th instance of up to 5 devices and 3 requests over a small alphabet. REQUIRES: n < count.
+[[nodiscard]] std::string ExhaustiveProblem(std::uint64_t n);
+
+}  // namespace allot::testing

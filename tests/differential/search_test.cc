@@ -1,0 +1,85 @@
+// The pruned search against the plain one: all small instances, and random problems over all
+// features.
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "differential/answers.h"
+#include "differential/problems.h"
+
+namespace allot::testing {
+namespace {
+
+std::uint64_t Scale() {
+  const char* const text = std::getenv("ALLOT_DIFFERENTIAL_SCALE");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+}
+
+void Compare(const std::string& problem, const std::string& name) {
+  const auto plain = Solve(problem, {.steps = 3'000'000, .plain = true}, false);
+  const auto pruned = Solve(problem, {.plain_undos = 0}, true);
+  ASSERT_TRUE(plain) << name << plain.error().message();
+  ASSERT_TRUE(pruned) << name;
+  if (plain->answer.outcome == "timeout") {
+    return;  // the plain search gave up; the pruned one may know more
+  }
+  const std::string difference = Difference(pruned->answer, plain->answer);
+  ASSERT_TRUE(difference.empty()) << name << ": " << difference << "\n" << problem;
+}
+
+TEST(SearchTest, EverySmallInstance) {
+  // All of them with a large scale; a fixed stride through them otherwise.
+  const std::uint64_t stride = Scale() > 1 ? 1 : 499;
+  for (std::uint64_t n = 0; n < ExhaustiveCount(); n += stride) {
+    Compare(ExhaustiveProblem(n), "instance " + std::to_string(n));
+    if (HasFatalFailure()) {
+      return;
+    }
+  }
+}
+
+class RandomSearchTest : public ::testing::TestWithParam<ProblemMix> {};
+
+TEST_P(RandomSearchTest, PrunedEqualsPlain) {
+  for (std::uint64_t seed = 0; seed < 1500 * Scale(); ++seed) {
+    Compare(RandomProblem(seed, GetParam()), "seed " + std::to_string(seed));
+    if (HasFatalFailure()) {
+      return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Mixes,
+                         RandomSearchTest,
+                         ::testing::Values(ProblemMix::kBasic, ProblemMix::kEverything),
+                         [](const auto& info) {
+                           return info.param == ProblemMix::kBasic ? "Basic" : "Everything";
+                         });
+
+TEST(OracleTest, RandomProblemsLikeTheRealAllocator) {
+  const char* const path = std::getenv("ALLOT_ORACLE_ALLOCATOR");
+  if (path == nullptr) {
+    GTEST_SKIP()
+        << "ALLOT_ORACLE_ALLOCATOR does not name the real allocator (it needs Go to build)";
+  }
+  std::vector<std::string> problems;
+  for (std::uint64_t seed = 0; seed < 400 * Scale(); ++seed) {
+    problems.push_back(RandomProblem(seed, ProblemMix::kEverything));
+  }
+  const auto answers = Oracle(path).Ask(problems);
+  ASSERT_TRUE(answers) << answers.error().message();
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const auto expected = ParseAnswer((*answers)[i], /*expected=*/false);
+    ASSERT_TRUE(expected);
+    if (expected->answer.outcome == "timeout" || expected->answer.outcome == "panic") {
+      continue;
+    }
+    const auto got = Solve(problems[i], {}, true);
+    ASSERT_TRUE(got);
+    EXPECT_EQ(Difference(got->answer, expected->answer), "") << problems[i];
+  }
+}
+
+}  // namespace
+}  // namespace allot::testing
