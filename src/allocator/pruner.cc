@@ -381,10 +381,11 @@ bool Pruner::CountersLeft(std::span<const Demand* const> demands) {
       ForEachBit(free_[j], [&](std::uint32_t c) {
         ++available;
         const Candidate& candidate = candidates_[c];
-        if (candidate.pool != p || !candidate.device->has_counters || Bit(shareable_, c)) {
+        const Consumer* const found = search_.ConsumerOf(candidate);
+        if (candidate.pool != p || found == nullptr || Bit(shareable_, c)) {
           return;  // shares may be charged already
         }
-        const Consumer& consumer = *search_.ConsumerOf(candidate);
+        const Consumer& consumer = *found;
         for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
           amounts[pool.uses[i].cell].push_back(pool.uses[i].amount.nanos);
         }

@@ -332,9 +332,9 @@ void Pruner::CollectSignatures() {
     if (any_derived || candidate_of_[Value(device.id)].size() > 1) {
       hash.Add(std::uint64_t{c} + 1);  // not to be exchanged for another
     }
-    if (device.has_counters) {
+    if (const Consumer* const found = search_.ConsumerOf(candidate)) {
       const PoolView& pool = *search_.problem_.view->pools[candidate.pool];
-      const Consumer& consumer = *search_.ConsumerOf(candidate);
+      const Consumer& consumer = *found;
       hash.Add(std::uint64_t{candidate.pool} + 1);
       for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
         hash.Add(std::uint64_t{pool.uses[i].cell});

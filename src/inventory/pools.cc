@@ -178,7 +178,11 @@ PoolViewPtr MakeView(const Pool& pool,
                      const std::vector<const Slice*>& relevant,
                      const Features& features) {
   const std::int64_t generation = relevant.front()->spec->pool.generation;
-  const std::int64_t want = relevant.front()->spec->pool.resource_slice_count;
+  // Slices that disagree: those of the node itself are asked first.
+  const auto own = std::find_if(
+      relevant.begin(), relevant.end(), [](const Slice* slice) { return slice->local; });
+  const std::int64_t want =
+      (own != relevant.end() ? *own : relevant.front())->spec->pool.resource_slice_count;
   auto view = std::make_shared<PoolView>();
   view->driver = pool.driver;
   view->pool = pool.name;
