@@ -1,0 +1,267 @@
+#include "analysis/simulate.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/pod_claims.h"
+#include "inventory/gates.h"
+
+namespace allot::analysis {
+namespace {
+
+namespace res = api::resource;
+using allocator::Cause;
+using allocator::CauseKind;
+using api::core::Pod;
+
+class Simulator {
+ public:
+  Simulator(const snapshot::Cluster& cluster, const SimulateOptions& options)
+      : cluster_(cluster),
+        options_(options),
+        view_(inventory::FeaturesOf(options.gates)),
+        placer_(view_) {}
+
+  Simulation Run() {
+    Load();
+    for (const Pod* const pod : Pending()) {
+      out_.pods.push_back(Schedule(*pod));
+    }
+    out_.nodes = view_.nodes().size();
+    for (const auto& slice : view_.inventory().Slices()) {
+      out_.devices += slice->devices.size();
+      out_.devices_in_use += static_cast<std::size_t>(
+          std::count_if(slice->devices.begin(), slice->devices.end(), [&](const auto& device) {
+            return view_.allocated().IsHeld(device.id);
+          }));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using Key = std::pair<std::string, std::string>;
+  struct ClaimState {
+    const res::ResourceClaim* claim = nullptr;
+    const res::AllocationResult* allocation = nullptr;
+  };
+
+  static Key KeyOf(const api::meta::ObjectMeta& metadata) {
+    return {metadata.namespace_.empty() ? "default" : std::string(metadata.namespace_),
+            std::string(metadata.name)};
+  }
+
+  void Load() {
+    for (const auto* const node : cluster_.nodes) {
+      view_.UpsertNode(*node);
+    }
+    for (const auto* const device_class : cluster_.classes) {
+      view_.inventory().UpsertClass(*device_class);
+    }
+    for (const auto* const slice : cluster_.slices) {
+      view_.inventory().UpsertSlice(*slice);
+    }
+    for (const auto* const rule : cluster_.rules) {
+      view_.inventory().UpsertTaintRule(*rule);
+    }
+    for (const auto* const claim : cluster_.claims) {
+      claims_[KeyOf(claim->metadata)] = {claim, claim->status.allocation};
+      if (claim->status.allocation != nullptr) {
+        Take(*claim, *claim->status.allocation);
+      }
+    }
+    for (const Pod* const pod : cluster_.pods) {
+      Count(*pod, pod->spec.node_name);
+    }
+  }
+
+  // Dumps have uids; manifests may lack them, and two pods without one are still two pods.
+  void Count(const Pod& pod, schema::Str node) {
+    Pod counted = pod;
+    const auto [ns, name] = KeyOf(pod.metadata);
+    const std::string uid = pod.metadata.uid.empty() ? fmt::format("{}/{}", ns, name)
+                                                     : std::string(pod.metadata.uid);
+    counted.metadata.uid = uid;
+    view_.UpsertPod(counted, node);
+  }
+
+  void Take(const res::ResourceClaim& claim, const res::AllocationResult& allocation) {
+    held_.push_back(view_.allocated().Commit(view_.inventory().UseOf(claim, allocation)));
+  }
+
+  [[nodiscard]] std::vector<const Pod*> Pending() const {
+    std::vector<std::pair<std::size_t, const Pod*>> pending;
+    for (std::size_t i = 0; i < cluster_.pods.size(); ++i) {
+      const Pod& pod = *cluster_.pods[i];
+      if (pod.spec.node_name.empty() && pod.metadata.deletion_timestamp == nullptr &&
+          pod.status.phase != "Succeeded" && pod.status.phase != "Failed") {
+        pending.emplace_back(i, &pod);
+      }
+    }
+    const auto rank = [](const std::pair<std::size_t, const Pod*>& entry) {
+      const Pod& pod = *entry.second;
+      const std::int64_t priority = pod.spec.priority != nullptr ? *pod.spec.priority : 0;
+      return std::tuple(-priority, pod.metadata.creation_timestamp.seconds, entry.first);
+    };
+    std::sort(pending.begin(), pending.end(), [&](const auto& a, const auto& b) {
+      return rank(a) < rank(b);
+    });
+    std::vector<const Pod*> out;
+    for (const auto& [index, pod] : pending) {
+      out.push_back(pod);
+    }
+    return out;
+  }
+
+  // The claim an entry means; made from its template when there is none yet.
+  ClaimState* Resolve(const Pod& pod, const api::core::PodResourceClaim& entry, Cause& cause) {
+    const auto [ns, pod_name] = KeyOf(pod.metadata);
+    const api::ClaimRef ref = api::ResolveClaim(pod, entry);
+    std::string name(ref.name);
+    if (ref.state == api::ClaimRefState::kUnset) {
+      cause = {CauseKind::kClaimMissing,
+               fmt::format("pod {}/{}, claim entry {}", ns, pod_name, entry.name),
+               1,
+               fmt::format("pod \"{}/{}\", spec.resourceClaim \"{}\": none of the supported fields "
+                           "are set",
+                           ns,
+                           pod_name,
+                           entry.name),
+               "name a claim or a template"};
+      return nullptr;
+    }
+    if (ref.state == api::ClaimRefState::kNotCreated) {
+      name = fmt::format("{}-{}", pod_name, entry.name);
+    }
+    const auto found = claims_.find({ns, name});
+    if (found != claims_.end()) {
+      return &found->second;
+    }
+    if (ref.state == api::ClaimRefState::kNotCreated || ref.generated) {
+      return FromTemplate(pod, entry, ns, name, cause);
+    }
+    cause = {CauseKind::kClaimMissing,
+             fmt::format("claim {}/{}", ns, name),
+             1,
+             fmt::format("could not find ResourceClaim \"{}/{}\"", ns, name),
+             "create the claim, or correct resourceClaimName"};
+    return nullptr;
+  }
+
+  ClaimState* FromTemplate(const Pod& pod, const api::core::PodResourceClaim& entry,
+                           const std::string& ns, const std::string& name, Cause& cause) {
+    const schema::Str wanted = entry.resource_claim_template_name != nullptr
+                                   ? *entry.resource_claim_template_name
+                                   : schema::Str();
+    for (const auto* const from : cluster_.templates) {
+      if (KeyOf(from->metadata) != Key{ns, std::string(wanted)}) {
+        continue;
+      }
+      auto arena = std::make_shared<base::Arena>();
+      auto* const claim = arena->New<res::ResourceClaim>();
+      claim->metadata.name = arena->Copy(name);
+      claim->metadata.namespace_ = arena->Copy(ns);
+      claim->metadata.uid = arena->Copy(fmt::format("{}/{}", ns, name));
+      claim->spec = from->spec.spec;
+      out_.arenas.push_back(std::move(arena));
+      return &(claims_[{ns, name}] = {claim, nullptr});
+    }
+    cause = {CauseKind::kTemplateMissing,
+             fmt::format("template {}/{}", ns, wanted),
+             1,
+             fmt::format("pod \"{}/{}\": ResourceClaim not created yet", ns, pod.metadata.name),
+             "create the ResourceClaimTemplate, or correct resourceClaimTemplateName"};
+    return nullptr;
+  }
+
+  SimulatedPod Schedule(const Pod& pod) {
+    SimulatedPod out;
+    std::tie(out.namespace_, out.name) = KeyOf(pod.metadata);
+    if (!pod.spec.scheduling_gates.empty()) {
+      out.diagnosis.message = "Scheduling is blocked due to non-empty scheduling gates";
+      return out;
+    }
+    std::vector<ClaimState*> states;
+    std::vector<placement::ClaimInput> inputs;
+    for (const auto& entry : pod.spec.resource_claims) {
+      if (api::ResolveClaim(pod, entry).state == api::ClaimRefState::kNotNeeded) {
+        continue;
+      }
+      Cause cause;
+      ClaimState* const state = Resolve(pod, entry, cause);
+      if (state == nullptr) {
+        out.diagnosis.message = cause.example;
+        out.diagnosis.causes.push_back(std::move(cause));
+        return out;
+      }
+      states.push_back(state);
+      placement::ClaimInput input;
+      input.claim = state->claim;
+      input.allocation = state->allocation;
+      inputs.push_back(input);
+    }
+    placement::PlaceOptions options;
+    options.profile = options_.profile;
+    options.only_node = options_.only_node;
+    const auto share_ids = [&](std::size_t) { return fmt::format("share-{}", ++shares_); };
+    placement::Decision decision = placer_.Place(pod, inputs, share_ids, options);
+    if (decision.placed != placement::Placed::kPlaced) {
+      out.diagnosis = placer_.Explain(pod, inputs, options);
+      if (decision.placed == placement::Placed::kError) {
+        out.diagnosis.message = decision.error;
+      }
+      return out;
+    }
+    out.placed = true;
+    out.node = decision.node;
+    Assume(pod, states, decision);
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      out.claims.push_back({std::string(states[i]->claim->metadata.name), states[i]->allocation});
+    }
+    if (decision.extended_claim != nullptr) {
+      out.claims.push_back(
+          {std::string(decision.extended_claim->metadata.name), Keep(decision.results.back())});
+    }
+    return out;
+  }
+
+  const res::AllocationResult* Keep(const res::AllocationResult& result) {
+    return out_.arenas.back()->New<res::AllocationResult>(result);
+  }
+
+  void Assume(const Pod& pod, const std::vector<ClaimState*>& states,
+              const placement::Decision& decision) {
+    out_.arenas.push_back(decision.arena);
+    std::size_t next = 0;
+    for (ClaimState* const state : states) {
+      if (state->allocation == nullptr) {
+        state->allocation = Keep(decision.results[next++]);
+        Take(*state->claim, *state->allocation);
+      }
+    }
+    if (decision.extended_claim != nullptr) {
+      Take(*decision.extended_claim, decision.results.back());
+    }
+    Count(pod, decision.node);
+  }
+
+  const snapshot::Cluster& cluster_;
+  const SimulateOptions& options_;
+  placement::ClusterView view_;
+  placement::Placer placer_;
+  std::map<Key, ClaimState> claims_;
+  std::vector<inventory::AllocatedState::Handle> held_;
+  std::size_t shares_ = 0;
+  Simulation out_;
+};
+
+}  // namespace
+
+Simulation Simulate(const snapshot::Cluster& cluster, const SimulateOptions& options) {
+  return Simulator(cluster, options).Run();
+}
+
+}  // namespace allot::analysis
