@@ -82,8 +82,8 @@ class Simulator {
   void Count(const Pod& pod, schema::Str node) {
     Pod counted = pod;
     const auto [ns, name] = KeyOf(pod.metadata);
-    const std::string uid = pod.metadata.uid.empty() ? fmt::format("{}/{}", ns, name)
-                                                     : std::string(pod.metadata.uid);
+    const std::string uid =
+        pod.metadata.uid.empty() ? fmt::format("{}/{}", ns, name) : std::string(pod.metadata.uid);
     counted.metadata.uid = uid;
     view_.UpsertPod(counted, node);
   }
@@ -151,8 +151,11 @@ class Simulator {
     return nullptr;
   }
 
-  ClaimState* FromTemplate(const Pod& pod, const api::core::PodResourceClaim& entry,
-                           const std::string& ns, const std::string& name, Cause& cause) {
+  ClaimState* FromTemplate(const Pod& pod,
+                           const api::core::PodResourceClaim& entry,
+                           const std::string& ns,
+                           const std::string& name,
+                           Cause& cause) {
     const schema::Str wanted = entry.resource_claim_template_name != nullptr
                                    ? *entry.resource_claim_template_name
                                    : schema::Str();
@@ -206,7 +209,9 @@ class Simulator {
     placement::PlaceOptions options;
     options.profile = options_.profile;
     options.only_node = options_.only_node;
-    const auto share_ids = [&](std::size_t) { return fmt::format("share-{}", ++shares_); };
+    const auto share_ids = [&](std::size_t) {
+      return fmt::format("share-{}", ++shares_);
+    };
     placement::Decision decision = placer_.Place(pod, inputs, share_ids, options);
     if (decision.placed != placement::Placed::kPlaced) {
       out.diagnosis = placer_.Explain(pod, inputs, options);
@@ -232,7 +237,8 @@ class Simulator {
     return out_.arenas.back()->New<res::AllocationResult>(result);
   }
 
-  void Assume(const Pod& pod, const std::vector<ClaimState*>& states,
+  void Assume(const Pod& pod,
+              const std::vector<ClaimState*>& states,
               const placement::Decision& decision) {
     out_.arenas.push_back(decision.arena);
     std::size_t next = 0;

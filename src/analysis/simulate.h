@@ -1,7 +1,7 @@
 // Simulate: schedules the pending pods of a cluster snapshot, one after the other.
 //
-// The live scheduler's own decisions on a frozen cluster: claims are made from templates, devices taken,
-// node resources used up, in queue order (priority, then age). Thread safety: pure function.
+// The live scheduler's own decisions on a frozen cluster: claims are made from templates, devices
+// taken, node resources used up, in queue order (priority, then age). Thread safety: pure function.
 #pragma once
 
 #include <memory>

@@ -82,14 +82,14 @@ base::Result<void> Cluster::Add(std::string_view text, std::string_view source) 
   ALLOT_ASSIGN_OR_RETURN(const std::vector<Value> documents,
                          ReadDocuments(text, std::string(source)));
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    ALLOT_RETURN_IF_ERROR(
-        AddValue(documents[i], fmt::format("{}, document {}", source, i + 1)));
+    ALLOT_RETURN_IF_ERROR(AddValue(documents[i], fmt::format("{}, document {}", source, i + 1)));
   }
   return {};
 }
 
 template <typename T>
-base::Result<void> Cluster::Keep(const Value& value, const std::string& where,
+base::Result<void> Cluster::Keep(const Value& value,
+                                 const std::string& where,
                                  std::vector<const T*>& list) {
   T* const object = arena_->New<T>();
   const std::string_view json = arena_->Copy(text::ToJson(value));

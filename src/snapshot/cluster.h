@@ -29,8 +29,8 @@ class Cluster {
   Cluster(Cluster&&) noexcept;
   Cluster& operator=(Cluster&&) noexcept;
 
-  /// Reads every object of a YAML or JSON text (several documents, `kind: List`, JSON lines). Fields that
-  /// the API server would default are filled in. `source` names the text in errors.
+  /// Reads every object of a YAML or JSON text (several documents, `kind: List`, JSON lines).
+  /// Fields that the API server would default are filled in. `source` names the text in errors.
   /// Errors: kBadRequest with source and document.
   [[nodiscard]] base::Result<void> Add(std::string_view text, std::string_view source);
 
@@ -49,7 +49,8 @@ class Cluster {
  private:
   [[nodiscard]] base::Result<void> AddValue(const text::Value& value, const std::string& where);
   template <typename T>
-  [[nodiscard]] base::Result<void> Keep(const text::Value& value, const std::string& where,
+  [[nodiscard]] base::Result<void> Keep(const text::Value& value,
+                                        const std::string& where,
                                         std::vector<const T*>& list);
 
   std::unique_ptr<base::Arena> arena_;

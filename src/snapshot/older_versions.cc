@@ -30,9 +30,13 @@ void LiftDevices(Value& object) {
 
 // v1beta1 had the members of `exactly` in the request itself.
 void LowerRequests(Value& spec) {
-  static constexpr std::array<std::string_view, 7> kMembers = {
-      "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations",
-      "capacity"};
+  static constexpr std::array<std::string_view, 7> kMembers = {"deviceClassName",
+                                                               "selectors",
+                                                               "allocationMode",
+                                                               "count",
+                                                               "adminAccess",
+                                                               "tolerations",
+                                                               "capacity"};
   Value* const devices = spec.Find("devices");
   Value* const requests = devices != nullptr ? devices->Find("requests") : nullptr;
   if (requests == nullptr || !requests->is_array()) {

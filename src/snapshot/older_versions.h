@@ -8,7 +8,8 @@
 
 namespace allot::snapshot {
 
-/// Rewrites `object` of `version` (v1beta1, v1beta2, v1) into the v1 shape. False: the version is unknown.
+/// Rewrites `object` of `version` (v1beta1, v1beta2, v1) into the v1 shape. False: the version is
+/// unknown.
 [[nodiscard]] bool ToV1(std::string_view version, text::Value& object);
 
 }  // namespace allot::snapshot
