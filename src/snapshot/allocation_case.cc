@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "api/desc.h"
-#include "quantity/quantity.h"
 #include "schema/codec.h"
 #include "text/json.h"
 #include "text/value.h"
