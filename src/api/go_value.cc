@@ -49,7 +49,7 @@ void AppendText(Str text, std::string& out) {
 
 /// The Go name of a field: `deviceClassName` -> `DeviceClassName`, with Go's initialisms.
 std::string GoName(std::string_view json_name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSpecial = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSpecial = {{
       {"cel", "CEL"},
       {"uid", "UID"},
       {"ips", "IPs"},
@@ -58,6 +58,8 @@ std::string GoName(std::string_view json_name) {
       {"apiVersion", "APIVersion"},
       {"int", "IntValue"},
       {"bool", "BoolValue"},
+      {"seLinuxOptions", "SELinuxOptions"},
+      {"httpGet", "HTTPGet"},
   }};
   for (const auto& [json, go] : kSpecial) {
     if (json == json_name) {

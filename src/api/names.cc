@@ -141,6 +141,25 @@ Problems DnsSubdomainProblems(std::string_view text, LengthUnit unit) {
   return out;
 }
 
+Problems DnsSubdomainWithUnderscoreProblems(std::string_view text) {
+  Problems out;
+  if (text.size() > kSubdomainMax) {
+    out.push_back(MaxLength(kSubdomainMax, LengthUnit::kCharacters));
+  }
+  std::string plain(text);  // an underscore stands where a letter may
+  std::ranges::replace(plain, '_', 'a');
+  if (!MatchesSubdomain(plain) || text.ends_with('_') ||
+      text.find("_.") != std::string_view::npos) {
+    out.push_back(
+        RegexProblem("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
+                     "characters, '_', '-' or '.', and "
+                     "must start and end with an alphanumeric character",
+                     R"(_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*)",
+                     {"example.com"}));
+  }
+  return out;
+}
+
 Problems DnsSubdomainCaselessProblems(std::string_view text) {
   Problems out;
   if (text.size() > kSubdomainMax) {

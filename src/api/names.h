@@ -23,6 +23,8 @@ enum class LengthUnit : unsigned char { kCharacters, kBytes };
                                             LengthUnit unit = LengthUnit::kCharacters);
 /// The same in any case (a declared format).
 [[nodiscard]] Problems DnsSubdomainCaselessProblems(std::string_view text);
+/// The same with underscores, as search domains may have them.
+[[nodiscard]] Problems DnsSubdomainWithUnderscoreProblems(std::string_view text);
 /// RFC 1035 labels: they start with a letter.
 [[nodiscard]] Problems Dns1035LabelProblems(std::string_view text);
 /// A label key: an optional DNS subdomain and `/`, then a name of at most 63 characters.

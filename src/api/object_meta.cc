@@ -132,6 +132,21 @@ void ValidateManagedFields(const schema::List<meta::ManagedFieldsEntry>& entries
   }
 }
 
+void ValidateFinalizerNames(const meta::ObjectMeta& metadata,
+                            FinalizerRule rule,
+                            const Path& path,
+                            FieldErrors& errors) {
+  constexpr std::string_view kKnown[] = {"kubernetes", kOrphan, kForeground};
+  for (std::size_t i = 0; rule == FinalizerRule::kKnown && i < metadata.finalizers.size(); ++i) {
+    const Str name = metadata.finalizers[i];
+    if (name.find('/') == Str::npos && std::ranges::find(kKnown, name) == std::end(kKnown)) {
+      errors.Invalid(path.Index(i),
+                     name,
+                     "name is neither a standard finalizer name nor is it fully qualified");
+    }
+  }
+}
+
 void ValidateCommon(const meta::ObjectMeta& metadata, const Path& path, FieldErrors& errors) {
   ValidateLabels(metadata.labels, path.Child("labels"), errors);
   ValidateAnnotations(metadata.annotations, path.Child("annotations"), errors);
@@ -254,7 +269,8 @@ void ValidateObjectMeta(const meta::ObjectMeta& metadata,
                         Scope scope,
                         NameRule rule,
                         const Path& path,
-                        FieldErrors& errors) {
+                        FieldErrors& errors,
+                        FinalizerRule finalizers) {
   if (!metadata.generate_name.empty()) {
     errors.InvalidAll(path.Child("generateName"),
                       metadata.generate_name,
@@ -284,12 +300,14 @@ void ValidateObjectMeta(const meta::ObjectMeta& metadata,
   ValidateCommon(metadata, path, errors);
   ValidateFinalizers(metadata.finalizers, path.Child("finalizers"), errors);
   ValidateManagedFields(metadata.managed_fields, path.Child("managedFields"), errors);
+  ValidateFinalizerNames(metadata, finalizers, path.Child("finalizers"), errors);
 }
 
 void ValidateObjectMetaUpdate(const meta::ObjectMeta& next,
                               const meta::ObjectMeta& old,
                               const Path& path,
-                              FieldErrors& errors) {
+                              FieldErrors& errors,
+                              FinalizerRule finalizers) {
   if (old.deletion_timestamp != nullptr) {
     ValidateNoNewFinalizers(next, old, path, errors);
   }
@@ -301,6 +319,7 @@ void ValidateObjectMetaUpdate(const meta::ObjectMeta& next,
   ValidateImmutable(next.uid, old.uid, path.Child("uid"), errors);
   ValidateCommon(next, path, errors);
   ValidateManagedFields(next.managed_fields, path.Child("managedFields"), errors);
+  ValidateFinalizerNames(next, finalizers, path.Child("finalizers"), errors);
 }
 
 void ValidateConditions(const schema::List<meta::Condition>& conditions,

@@ -12,19 +12,23 @@
 namespace allot::api {
 
 enum class Scope : std::uint8_t { kNamespaced, kCluster };
+/// Whether a finalizer without a domain must be one of Kubernetes' own.
+enum class FinalizerRule : std::uint8_t { kKnown, kAny };
 
 /// Everything upstream checks of metadata on create.
 void ValidateObjectMeta(const meta::ObjectMeta& metadata,
                         Scope scope,
                         NameRule rule,
                         const Path& path,
-                        FieldErrors& errors);
+                        FieldErrors& errors,
+                        FinalizerRule finalizers = FinalizerRule::kKnown);
 /// Everything upstream checks of metadata on update: immutable fields and, when they differ, the
 /// others.
 void ValidateObjectMetaUpdate(const meta::ObjectMeta& next,
                               const meta::ObjectMeta& old,
                               const Path& path,
-                              FieldErrors& errors);
+                              FieldErrors& errors,
+                              FinalizerRule finalizers = FinalizerRule::kKnown);
 /// Label keys and values at `path` (`metadata.labels`, `spec.nodeSelector`).
 void ValidateLabels(const schema::Map<schema::Str>& labels, const Path& path, FieldErrors& errors);
 /// Annotation keys and their total size.

@@ -7,7 +7,3 @@
 namespace allot::api::coordination {
 extern const Strategy kLeaseStrategy;
 }  // namespace allot::api::coordination
-
-namespace allot::api::events {
-extern const Strategy kEventStrategy;
-}  // namespace allot::api::events

@@ -9,7 +9,7 @@
 namespace allot::api {
 namespace {
 
-constexpr std::array<const Strategy*, 14> kStrategies = {
+constexpr std::array<const Strategy*, 13> kStrategies = {
     &core::kPodStrategy,
     &resource::kResourceClaimStrategy,
     &core::kEventStrategy,
@@ -23,7 +23,6 @@ constexpr std::array<const Strategy*, 14> kStrategies = {
     &core::kConfigMapStrategy,
     &core::kSecretStrategy,
     &core::kServiceAccountStrategy,
-    &events::kEventStrategy,
 };
 
 }  // namespace

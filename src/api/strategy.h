@@ -40,6 +40,9 @@ struct StrategyContext {
   const DisabledFields* disabled = nullptr;
   /// Null: checks that need it are skipped (offline validation).
   const Lookup* lookup = nullptr;
+  /// The group of the request where it is not that of the stored kind: events of events.k8s.io are
+  /// stored as those of core but held to stricter rules.
+  std::string_view request_group = {};
 };
 
 /// How a request reaches the object: the object itself or one of its subresources.

@@ -116,7 +116,7 @@ void Path::AppendTo(std::string& out) const {
 std::string Path::ToString() const {
   std::string out;
   AppendTo(out);
-  return out.empty() ? "<nil>" : out;
+  return out.empty() ? "[]" : out;
 }
 
 std::string Quote(std::string_view text) {

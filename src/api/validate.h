@@ -21,7 +21,7 @@ namespace allot::api {
 /// name every parent that a child outlives.
 class Path {
  public:
-  /// An empty path renders as "<nil>".
+  /// An empty path renders as "[]".
   Path() = default;
   explicit Path(std::string_view name) : name_(name) {}
 

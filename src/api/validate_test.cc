@@ -17,7 +17,7 @@ TEST(PathTest, Renders) {
   EXPECT_EQ(request.Child("name").ToString(), "spec.devices.requests[3].name");
   EXPECT_EQ(spec.Item("attributes", "a.b/c").ToString(), "spec.attributes[a.b/c]");
   EXPECT_EQ(request.Index(1).ToString(), "spec.devices.requests[3][1]");
-  EXPECT_EQ(Path("").ToString(), "<nil>");
+  EXPECT_EQ(Path("").ToString(), "[]");
 }
 
 TEST(QuoteTest, EscapesAsGoDoes) {

@@ -163,7 +163,8 @@ Result<Written> Registry::Create(const WriteContext& context,
   ALLOT_RETURN_IF_ERROR(FillNewMetadata(resource, ns, draft, generated));
   api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
   SetTypeMeta(resource, draft);
-  const api::StrategyContext strategy_context = StrategyContextNow();
+  api::StrategyContext strategy_context = StrategyContextNow();
+  strategy_context.request_group = resource.info->group;
   if (strategy.apply_defaults != nullptr) {
     strategy.apply_defaults(strategy_context, draft.root(), draft.arena());
   }
@@ -296,7 +297,8 @@ Result<Written> Registry::UpdateOnce(const WriteContext& context,
   metadata.resource_version = {};
   CarryMetadata(metadata, old);
   SetTypeMeta(resource, draft);
-  const api::StrategyContext strategy_context = StrategyContextNow();
+  api::StrategyContext strategy_context = StrategyContextNow();
+  strategy_context.request_group = resource.info->group;
   if (strategy.apply_defaults != nullptr) {
     strategy.apply_defaults(strategy_context, draft.root(), draft.arena());
   }

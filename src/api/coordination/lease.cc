@@ -24,6 +24,16 @@ void ValidateSpec(const LeaseSpec& spec, FieldErrors& errors) {
                    *spec.lease_transitions,
                    "must be greater than or equal to 0");
   }
+  if (spec.strategy != nullptr) {
+    const Path strategy = path.Child("strategy");
+    const auto slash = spec.strategy->find('/');
+    constexpr std::array<std::string_view, 1> kStrategies = {"OldestEmulationVersion"};
+    if (slash != schema::Str::npos) {
+      errors.InvalidAll(strategy, *spec.strategy, QualifiedNameProblems(*spec.strategy));
+    } else if (*spec.strategy != kStrategies[0]) {
+      errors.NotSupported(strategy, *spec.strategy, kStrategies);
+    }
+  }
   if (spec.preferred_holder != nullptr && !spec.preferred_holder->empty() &&
       (spec.strategy == nullptr || spec.strategy->empty())) {
     errors.Forbidden(path.Child("preferredHolder"),
@@ -43,13 +53,18 @@ void PrepareForUpdate(const StrategyContext& context,
 }
 
 void ValidateCreate(const StrategyContext&, const Lease& lease, Report& report) {
-  ValidateObjectMeta(
-      lease.metadata, Scope::kNamespaced, NameRule::kDnsSubdomain, Path("metadata"), report.hand);
+  ValidateObjectMeta(lease.metadata,
+                     Scope::kNamespaced,
+                     NameRule::kDnsSubdomain,
+                     Path("metadata"),
+                     report.hand,
+                     FinalizerRule::kAny);
   ValidateSpec(lease.spec, report.hand);
 }
 
 void ValidateUpdate(const StrategyContext&, const Lease& next, const Lease& old, Report& report) {
-  ValidateObjectMetaUpdate(next.metadata, old.metadata, Path("metadata"), report.hand);
+  ValidateObjectMetaUpdate(
+      next.metadata, old.metadata, Path("metadata"), report.hand, FinalizerRule::kAny);
   ValidateSpec(next.spec, report.hand);
 }
 

@@ -401,8 +401,11 @@ void ValidateInitContainer(const ContainerContext& context,
           path.Child("restartPolicyRules"),
           "restartPolicyRules are not allowed for init containers with restart policy Always");
     }
-  } else {
+  } else if (container.restart_policy != nullptr) {
     ValidateRestartRules(context, container, path, errors);
+  } else if (!container.restart_policy_rules.empty()) {
+    errors.Required(path.Child("restartPolicy"),
+                    "must specify restartPolicy when restart rules are used");
   }
   if (restartable) {
     if (container.lifecycle != nullptr) {

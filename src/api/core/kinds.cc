@@ -11,6 +11,7 @@
 #include "api/core/strategies.h"
 #include "api/names.h"
 #include "api/strategy_of.h"
+#include "text/json.h"
 
 namespace allot::api::core {
 
@@ -204,6 +205,44 @@ void ValidatePodCidrs(const NodeSpec& spec, const Path& path, FieldErrors& error
   }
 }
 
+/// Segments of letters and digits between slashes, the first one starting with a capital.
+bool IsFeatureName(Str name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  if (name.empty() || name.front() < 'A' || name.front() > 'Z' || name.back() == '/') {
+    return false;
+  }
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool starts = i == 0 || name[i - 1] == '/';
+    const bool digit = name[i] >= '0' && name[i] <= '9';
+    if (!letter(name[i]) && (starts || (!digit && name[i] != '/'))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void ValidateDeclaredFeatures(const List<Str>& features, const Path& path, FieldErrors& errors) {
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    if (!IsFeatureName(features[i])) {
+      errors.Invalid(path.Index(i),
+                     features[i],
+                     fmt::format("invalid feature name {}: must start with an UpperCamelCase "
+                                 "segment, with subsequent segments "
+                                 "separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), "
+                                 "and contain only alphanumeric "
+                                 "characters and slashes",
+                                 Quote(features[i])));
+    }
+    if (i + 1 < features.size() && features[i] == features[i + 1]) {
+      errors.Duplicate(path.Index(i + 1), features[i + 1]);
+    } else if (i + 1 < features.size() && features[i] > features[i + 1]) {
+      errors.Invalid(path.Index(i + 1), features[i + 1], "list must be sorted alphabetically");
+    }
+  }
+}
+
 void ValidateNode(const Node& node, FieldErrors& errors) {
   const Path spec("spec");
   const Path status("status");
@@ -211,10 +250,7 @@ void ValidateNode(const Node& node, FieldErrors& errors) {
   ValidateTaints(node.spec.taints, kMetadata.Child("taints"), errors);
   ValidateNodeAmounts(node.status.capacity, status.Child("capacity"), errors);
   ValidateNodeAmounts(node.status.allocatable, status.Child("allocatable"), errors);
-  const auto& features = node.status.declared_features;
-  if (!std::ranges::is_sorted(features)) {
-    errors.Invalid(status.Child("declaredFeatures"), BadValue::Raw("[...]"), "list must be sorted");
-  }
+  ValidateDeclaredFeatures(node.status.declared_features, status.Child("declaredFeatures"), errors);
   ValidatePodCidrs(node.spec, spec.Child("podCIDRs"), errors);
 }
 
@@ -330,15 +366,28 @@ void ValidateSecretType(const Secret& secret, const Path& data, FieldErrors& err
       errors.Required(data.Key(key));
     }
   };
+  const auto require_object = [&](std::string_view key) {
+    const Str* const value = secret.data.Find(key);
+    if (value == nullptr) {
+      errors.Required(data.Key(key));
+      return;
+    }
+    const auto json = text::ParseJson(*value);
+    if (!json) {
+      errors.Invalid(data.Key(key), "<secret contents redacted>", json.error().message());
+    } else if (!json->is_object()) {
+      errors.Invalid(data.Key(key), "<secret contents redacted>", "must be a JSON object");
+    }
+  };
   if (secret.type == "kubernetes.io/service-account-token") {
     constexpr std::string_view kAccount = "kubernetes.io/service-account.name";
     if (secret.metadata.annotations.Get(kAccount).empty()) {
       errors.Required(kMetadata.Item("annotations", kAccount));
     }
   } else if (secret.type == "kubernetes.io/dockercfg") {
-    require(".dockercfg");
+    require_object(".dockercfg");
   } else if (secret.type == "kubernetes.io/dockerconfigjson") {
-    require(".dockerconfigjson");
+    require_object(".dockerconfigjson");
   } else if (secret.type == "kubernetes.io/basic-auth") {
     if (secret.data.Find("username") == nullptr && secret.data.Find("password") == nullptr) {
       require("username");

@@ -143,12 +143,9 @@ void ValidateDns(const PodSpec& spec, const Path& path, FieldErrors& errors) {
     if (config->searches[i] == ".") {
       continue;
     }
-    // Underscores are allowed where the subdomain rule has letters.
-    std::string search(config->searches[i].substr(
-        0, config->searches[i].ends_with('.') ? config->searches[i].size() - 1 : Str::npos));
-    std::string plain = search;
-    std::ranges::replace(plain, '_', 'a');
-    errors.InvalidAll(searches.Index(i), search, DnsSubdomainProblems(plain));
+    const Str search = config->searches[i];
+    const Str name = search.substr(0, search.ends_with('.') ? search.size() - 1 : Str::npos);
+    errors.InvalidAll(searches.Index(i), name, DnsSubdomainWithUnderscoreProblems(name));
   }
   for (std::size_t i = 0; i < config->options.size(); ++i) {
     if (config->options[i].name.empty()) {
@@ -264,7 +261,11 @@ void ValidateOs(const PodSpec& spec, const Path& path, FieldErrors& errors) {
     return;
   }
   const Path os = path.Child("os");
-  ValidateChoice(spec.os->name, kSystems, os.Child("name"), errors);
+  if (spec.os->name.empty()) {
+    errors.Required(os.Child("name"));
+  } else {
+    ValidateChoice(spec.os->name, kSystems, os, errors);
+  }
   if (spec.os->name == "linux" && spec.security_context != nullptr &&
       spec.security_context->windows_options != nullptr) {
     const Path security = path.Child("securityContext");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/core/rules.h"
+#include "api/go_value.h"
 #include "api/names.h"
 #include "api/object_meta.h"
 
@@ -119,6 +120,7 @@ void ValidateLabelKeys(const List<Str>& keys,
                        FieldErrors& errors) {
   if (!keys.empty() && selector == nullptr) {
     errors.Forbidden(path, "must not be specified when labelSelector is not set");
+    return;
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     errors.InvalidAll(path.Index(i), keys[i], QualifiedNameProblems(keys[i]));
@@ -132,6 +134,21 @@ void ValidateMatchLabelKeys(const List<Str>& keys,
                             FieldErrors& errors) {
   ValidateLabelKeys(keys, selector, path.Child("matchLabelKeys"), errors);
   ValidateLabelKeys(mismatch, selector, path.Child("mismatchLabelKeys"), errors);
+  // By now the selector has a requirement made of each key; a second one was there before.
+  std::set<Str> seen;
+  if (selector != nullptr) {
+    for (const auto& label : selector->match_labels) {
+      seen.insert(label.key);
+    }
+    for (const meta::LabelSelectorRequirement& requirement : selector->match_expressions) {
+      const auto* const key = std::ranges::find(keys, requirement.key);
+      if (!seen.insert(requirement.key).second && key != keys.end()) {
+        errors.Invalid(path.Index(static_cast<std::size_t>(key - keys.begin())),
+                       requirement.key,
+                       "exists in both matchLabelKeys and labelSelector");
+      }
+    }
+  }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (std::ranges::find(mismatch, keys[i]) != mismatch.end()) {
       errors.Invalid(path.Item("matchLabelKeys", i),
@@ -248,7 +265,7 @@ void ValidateTaints(const List<Taint>& taints, const Path& path, FieldErrors& er
     if (!seen.emplace(taint.effect, taint.key).second) {
       errors.Add({ErrorType::kDuplicate,
                   at.ToString(),
-                  BadValue::Json(Desc<Taint>(), &taint).text(),
+                  GoValue(Desc<Taint>(), &taint).text(),
                   "taints must be unique by key and effect pair"});
     }
   }
@@ -310,7 +327,6 @@ void ValidateSpreadConstraints(const List<TopologySpreadConstraint>& constraints
                                const Path& path,
                                FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kActions = {"DoNotSchedule", "ScheduleAnyway"};
-  std::set<std::pair<Str, Str>> seen;
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const TopologySpreadConstraint& constraint = constraints[i];
     const Path at = path.Index(i);
@@ -323,9 +339,14 @@ void ValidateSpreadConstraints(const List<TopologySpreadConstraint>& constraints
     if (std::ranges::find(kActions, constraint.when_unsatisfiable) == kActions.end()) {
       errors.NotSupported(at.Child("whenUnsatisfiable"), constraint.when_unsatisfiable, kActions);
     }
-    if (!seen.emplace(constraint.topology_key, constraint.when_unsatisfiable).second) {
-      errors.Duplicate(
-          at, fmt::format("{{{}, {}}}", constraint.topology_key, constraint.when_unsatisfiable));
+    for (std::size_t j = i + 1; j < constraints.size(); ++j) {
+      if (constraints[j].topology_key == constraint.topology_key &&
+          constraints[j].when_unsatisfiable == constraint.when_unsatisfiable) {
+        errors.Duplicate(
+            at.Child("{topologyKey, whenUnsatisfiable}"),
+            fmt::format("{{{}, {}}}", constraint.topology_key, constraint.when_unsatisfiable));
+        break;
+      }
     }
     if (constraint.min_domains != nullptr) {
       const Path domains = at.Child("minDomains");
