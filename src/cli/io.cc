@@ -1,13 +1,13 @@
 #include "cli/io.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+
+#include <unistd.h>
 
 namespace allot::cli {
 namespace {
@@ -45,8 +45,12 @@ bool ReadStandardLine(std::string& line) {
 
 Io ProcessIo() {
   Io io;
-  io.out = [](std::string_view text) { Write(stdout, text); };
-  io.err = [](std::string_view text) { Write(stderr, text); };
+  io.out = [](std::string_view text) {
+    Write(stdout, text);
+  };
+  io.err = [](std::string_view text) {
+    Write(stderr, text);
+  };
   io.read_input = ReadStandardInput;
   io.read_line = ReadStandardLine;
   io.environment = [](std::string_view name) {

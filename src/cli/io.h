@@ -1,4 +1,5 @@
-// Io: what a verb may touch of the outside world besides the server: output, error output, input, environment.
+// Io: what a verb may touch of the outside world besides the server: output, error output, input,
+// environment.
 //
 // Verbs never print themselves, so that tests read what they say.  Thread safety: one thread.
 #pragma once

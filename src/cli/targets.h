@@ -1,0 +1,26 @@
+// Targets: the objects a verb works on, from "TYPE NAME...", "TYPE/NAME ...", "TYPE,TYPE", or -f
+// files. Thread safety: one thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/discovery.h"
+
+namespace allot::cli {
+
+struct Target {
+  const ApiResource* resource = nullptr;
+  std::string name;  // "" = all of them
+};
+
+/// Errors: kInvalid for mixed or missing arguments, as kubectl words them; those of
+/// Discovery::Find.
+[[nodiscard]] base::Result<std::vector<Target>> ParseTargets(
+    const Discovery& discovery, const std::vector<std::string>& arguments);
+
+/// "a=1&b=2" from pairs, empty values left out, with '?' in front; "" when nothing is left.
+[[nodiscard]] std::string Query(const std::vector<std::pair<std::string, std::string>>& parameters);
+
+}  // namespace allot::cli
