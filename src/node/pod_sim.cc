@@ -41,7 +41,7 @@ PodSim::PodSim(const Pod& pod, Place place, base::WallTime now)
   for (const auto& container : pod.spec.init_containers) {
     const bool sidecar =
         container.restart_policy != nullptr && *container.restart_policy == "Always";
-    Run run = RunOfContainer(pod, container);
+    ContainerRun run = RunOfContainer(pod, container);
     if (!sidecar && !run.duration) {
       run.duration =
           std::chrono::milliseconds(0);  // an unknown program that initialises: it ends at once

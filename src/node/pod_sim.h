@@ -47,7 +47,7 @@ class PodSim {
     std::string name;
     std::string image;
     Role role = Role::kMain;
-    Run run{};
+    ContainerRun run{};
     State state = State::kWaiting;
     bool backing_off = false;
     base::WallTime started{};

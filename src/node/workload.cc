@@ -106,8 +106,8 @@ bool IsNumber(std::string_view text, int& out) {
 
 }  // namespace
 
-Run RunOfScript(std::string_view script) {
-  Run run{.duration = milliseconds(0), .exit_code = 0};
+ContainerRun RunOfScript(std::string_view script) {
+  ContainerRun run{.duration = milliseconds(0), .exit_code = 0};
   for (const std::string_view statement : Statements(script)) {
     std::vector<std::string_view> words = Words(statement);
     while (!words.empty() && (words[0] == "exec" || words[0] == "do" || words[0] == "then")) {
@@ -121,7 +121,7 @@ Run RunOfScript(std::string_view script) {
       run.exit_code = words.size() > 1 && IsNumber(words[1], code) ? code & 0xff : run.exit_code;
       return run;
     }
-    const Run step = RunOfCommand(words);
+    const ContainerRun step = RunOfCommand(words);
     if (!step.duration) {
       return {};
     }
@@ -131,7 +131,7 @@ Run RunOfScript(std::string_view script) {
   return run;
 }
 
-Run RunOfCommand(const std::vector<std::string_view>& words) {
+ContainerRun RunOfCommand(const std::vector<std::string_view>& words) {
   if (words.empty()) {
     return {};
   }
@@ -140,7 +140,7 @@ Run RunOfCommand(const std::vector<std::string_view>& words) {
       return word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
     });
     const bool has_script = option != words.end() && option + 1 != words.end();
-    return has_script ? RunOfScript(*(option + 1)) : Run{};
+    return has_script ? RunOfScript(*(option + 1)) : ContainerRun{};
   }
   if (BaseName(words[0]) == "sleep") {
     return {.duration = SleepOf(words), .exit_code = 0};
@@ -155,8 +155,8 @@ Run RunOfCommand(const std::vector<std::string_view>& words) {
   return {};
 }
 
-Run RunOfContainer(const api::core::Pod& pod, const api::core::Container& container) {
-  Run run;
+ContainerRun RunOfContainer(const api::core::Pod& pod, const api::core::Container& container) {
+  ContainerRun run;
   std::vector<std::string_view> words(container.command.begin(), container.command.end());
   words.insert(words.end(), container.args.begin(), container.args.end());
   run = RunOfCommand(words);

@@ -22,19 +22,19 @@ inline constexpr std::string_view kRunSecondsAnnotation = "sim.allot.dev/run-sec
 inline constexpr std::string_view kExitCodeAnnotation = "sim.allot.dev/exit-code";
 
 /// How one container behaves after it was started.
-struct Run {
+struct ContainerRun {
   /// Unset: until it is stopped.
   std::optional<std::chrono::milliseconds> duration;
   int exit_code = 0;
 
-  friend bool operator==(const Run&, const Run&) = default;
+  friend bool operator==(const ContainerRun&, const ContainerRun&) = default;
 };
 
 /// What the command line of a container does.
-[[nodiscard]] Run RunOfCommand(const std::vector<std::string_view>& words);
+[[nodiscard]] ContainerRun RunOfCommand(const std::vector<std::string_view>& words);
 /// What a `sh -c` line does.
-[[nodiscard]] Run RunOfScript(std::string_view script);
+[[nodiscard]] ContainerRun RunOfScript(std::string_view script);
 /// What a container of the pod does; annotations of the pod go before the command.
-[[nodiscard]] Run RunOfContainer(const api::core::Pod& pod, const api::core::Container& container);
+[[nodiscard]] ContainerRun RunOfContainer(const api::core::Pod& pod, const api::core::Container& container);
 
 }  // namespace allot::node

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 struct CommandCase {
   const char* name;
   std::vector<std::string_view> words;
-  Run want;
+  ContainerRun want;
 };
 
 constexpr std::nullopt_t kForever = std::nullopt;
@@ -50,9 +50,9 @@ TEST(WorkloadTest, AnnotationsGoBeforeTheCommand) {
   schema::Draft<api::core::Pod> pod;
   const api::core::Container container;
   pod.Put(pod->metadata.annotations, kRunSecondsAnnotation, schema::Str("4"));
-  EXPECT_EQ(RunOfContainer(*pod, container), (Run{milliseconds(4000), 0}));
+  EXPECT_EQ(RunOfContainer(*pod, container), (ContainerRun{milliseconds(4000), 0}));
   pod.Put(pod->metadata.annotations, kExitCodeAnnotation, schema::Str("2"));
-  EXPECT_EQ(RunOfContainer(*pod, container), (Run{milliseconds(4000), 2}));
+  EXPECT_EQ(RunOfContainer(*pod, container), (ContainerRun{milliseconds(4000), 2}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "drivers/sim/sim_driver.h"
+#include "schema/codec.h"
 
 namespace allot::drivers::sim {
 namespace {
