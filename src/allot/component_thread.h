@@ -17,14 +17,16 @@ namespace allot {
 
 class ComponentThread {
  public:
-  ComponentThread(std::string name, const base::Clock& clock) : name_(std::move(name)), loop_(clock) {}
+  ComponentThread(std::string name, const base::Clock& clock)
+      : name_(std::move(name)), loop_(clock) {}
   ~ComponentThread() { Stop(); }
   ComponentThread(const ComponentThread&) = delete;
   ComponentThread& operator=(const ComponentThread&) = delete;
 
   [[nodiscard]] client::Loop& loop() { return loop_; }
 
-  /// Runs `start` and then the loop, both on the new thread; `end` runs there before the thread ends.
+  /// Runs `start` and then the loop, both on the new thread; `end` runs there before the thread
+  /// ends.
   void Start(telemetry::Registry& metrics, std::function<void()> start, std::function<void()> end);
   /// Ends the loop and waits for the thread; idempotent.
   void Stop();

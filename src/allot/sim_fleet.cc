@@ -15,20 +15,23 @@ namespace {
 /// What the agents call a driver for: prepares with every driver that has devices in the claim.
 class DriverPreparer final : public node::Preparer {
  public:
-  DriverPreparer(client::Client& client, const base::Clock& clock, std::vector<drivers::Driver*> drivers)
+  DriverPreparer(client::Client& client,
+                 const base::Clock& clock,
+                 std::vector<drivers::Driver*> drivers)
       : client_(client), clock_(clock), drivers_(std::move(drivers)) {}
 
-  base::Result<std::vector<std::string>> Prepare(std::string_view node,
-                                                 const schema::View<api::resource::ResourceClaim>& claim) override {
+  base::Result<std::vector<std::string>> Prepare(
+      std::string_view node, const schema::View<api::resource::ResourceClaim>& claim) override {
     std::vector<std::string> cdi;
     for (drivers::Driver* const driver : drivers_) {
       ALLOT_ASSIGN_OR_RETURN(const auto devices, driver->Prepare(node, *claim));
       if (devices.empty()) {
         continue;
       }
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(clock_.Now().time_since_epoch()).count();
-      ALLOT_RETURN_IF_ERROR(drivers::kit::ReportDevices(client_, claim, driver->name(), devices,
-                                                        {.seconds = seconds, .nanos = 0, .set = true}));
+      const auto seconds =
+          std::chrono::duration_cast<std::chrono::seconds>(clock_.Now().time_since_epoch()).count();
+      ALLOT_RETURN_IF_ERROR(drivers::kit::ReportDevices(
+          client_, claim, driver->name(), devices, {.seconds = seconds, .nanos = 0, .set = true}));
       for (const drivers::PreparedDevice& device : devices) {
         cdi.insert(cdi.end(), device.cdi_device_ids.begin(), device.cdi_device_ids.end());
       }
@@ -49,7 +52,8 @@ class DriverPreparer final : public node::Preparer {
   std::vector<drivers::Driver*> drivers_;
 };
 
-std::vector<drivers::Driver*> Pointers(const std::vector<std::unique_ptr<drivers::sim::SimDriver>>& drivers) {
+std::vector<drivers::Driver*> Pointers(
+    const std::vector<std::unique_ptr<drivers::sim::SimDriver>>& drivers) {
   std::vector<drivers::Driver*> out;
   for (const auto& driver : drivers) {
     out.push_back(driver.get());
@@ -59,15 +63,16 @@ std::vector<drivers::Driver*> Pointers(const std::vector<std::unique_ptr<drivers
 
 std::vector<node::NodeSpec> NodeSpecs(const drivers::sim::Fleet& fleet) {
   std::vector<node::NodeSpec> specs;
-  drivers::sim::ForEachNode(fleet, [&specs](const std::string& name, const drivers::sim::FleetNodes& group) {
-    node::NodeSpec& spec = specs.emplace_back();
-    spec.name = name;
-    spec.labels = group.labels;
-    spec.capacity = group.capacity;
-    for (const drivers::sim::FleetTaint& taint : group.taints) {
-      spec.taints.push_back({taint.key, taint.value, taint.effect});
-    }
-  });
+  drivers::sim::ForEachNode(
+      fleet, [&specs](const std::string& name, const drivers::sim::FleetNodes& group) {
+        node::NodeSpec& spec = specs.emplace_back();
+        spec.name = name;
+        spec.labels = group.labels;
+        spec.capacity = group.capacity;
+        for (const drivers::sim::FleetTaint& taint : group.taints) {
+          spec.taints.push_back({taint.key, taint.value, taint.effect});
+        }
+      });
   return specs;
 }
 
@@ -79,11 +84,12 @@ struct SimFleet::Parts {
         preparer(fleet.driver_client_, loop.clock(), Pointers(drivers)),
         publisher(fleet.driver_client_, loop, Pointers(drivers), fleet.log_),
         nodes(fleet.node_client_, loop, fleet.log_),
-        pods(fleet.node_client_,
-             loop,
-             preparer,
-             [this](std::string_view node) { return nodes.AddressOf(node); },
-             fleet.log_) {}
+        pods(
+            fleet.node_client_,
+            loop,
+            preparer,
+            [this](std::string_view node) { return nodes.AddressOf(node); },
+            fleet.log_) {}
 
   std::vector<std::unique_ptr<drivers::sim::SimDriver>> drivers;
   DriverPreparer preparer;
@@ -104,7 +110,9 @@ SimFleet::SimFleet(client::Backend& backend,
       driver_client_(backend, {"system:device-driver", {"system:authenticated"}}),
       thread_("fleet", clock) {}
 
-SimFleet::~SimFleet() { Stop(); }
+SimFleet::~SimFleet() {
+  Stop();
+}
 
 base::Result<void> SimFleet::StartParts() {
   const std::vector<node::NodeSpec> specs = NodeSpecs(fleet_);
@@ -134,6 +142,8 @@ base::Result<void> SimFleet::Start() {
   return outcome.get();
 }
 
-void SimFleet::Stop() { thread_.Stop(); }
+void SimFleet::Stop() {
+  thread_.Stop();
+}
 
 }  // namespace allot

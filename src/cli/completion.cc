@@ -8,14 +8,14 @@
 namespace allot::cli {
 namespace {
 
-constexpr std::string_view kBash = R"(_allot() {
+constexpr std::string_view kBash = R"SH(_allot() {
   local cur=${COMP_WORDS[COMP_CWORD]}
   COMPREPLY=($(compgen -W "$(allot completion --words "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)" -- "$cur"))
 }
 complete -o default -F _allot allot
-)";
+)SH";
 
-constexpr std::string_view kZsh = R"(#compdef allot
+constexpr std::string_view kZsh = R"SH(#compdef allot
 _allot() {
   local -a words_now
   words_now=(${(f)"$(allot completion --words "${words[@]:1:$((CURRENT-2))}" 2>/dev/null | tr ' ' '\n')"})
@@ -23,10 +23,11 @@ _allot() {
   _files
 }
 compdef _allot allot
-)";
+)SH";
 
-constexpr std::string_view kFish = R"(complete -c allot -f -a '(allot completion --words (commandline -opc)[2..] 2>/dev/null | string split " ")'
-)";
+constexpr std::string_view kFish =
+    R"SH(complete -c allot -f -a '(allot completion --words (commandline -opc)[2..] 2>/dev/null | string split " ")'
+)SH";
 
 bool TakesTypes(std::string_view verb) {
   return verb == "get" || verb == "describe" || verb == "delete" || verb == "wait";

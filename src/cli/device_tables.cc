@@ -262,7 +262,7 @@ Value PoolRecords(const Value& slices, const Value& claims) {
     std::int64_t taken = 0;
     for (const Value* const slice : pool.slices) {
       const Value* const list = slice->FindPath({"spec", "devices"});
-      const Value none;
+      const Value none = Value();
       if (list == nullptr || list->items().empty()) {
         nodes.insert(NodeOf(*slice->Find("spec"), none));
         continue;

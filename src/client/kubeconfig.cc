@@ -285,10 +285,7 @@ std::string FormatKubeconfig(const ClientConfig& config, std::string_view name) 
   return text::ToYaml(root);
 }
 
-base::Result<void> WriteKubeconfig(const std::string& path,
-                                   const ClientConfig& config,
-                                   std::string_view name) {
-  const std::string text = FormatKubeconfig(config, name);
+base::Result<void> WriteFileAtomically(const std::string& path, std::string_view text) {
   const std::string fresh = path + ".new-" + std::to_string(::getpid());
   const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) {

@@ -43,9 +43,8 @@ struct KubeconfigOptions {
 
 /// What a kubeconfig for one server and user named `name` says.
 [[nodiscard]] std::string FormatKubeconfig(const ClientConfig& config, std::string_view name);
-/// Writes it with mode 0600, all or nothing (a new file renamed over the old one).
-[[nodiscard]] base::Result<void> WriteKubeconfig(const std::string& path,
-                                                 const ClientConfig& config,
-                                                 std::string_view name);
+/// Writes a secret file with mode 0600, all or nothing (a new file renamed over the old one).
+[[nodiscard]] base::Result<void> WriteFileAtomically(const std::string& path,
+                                                     std::string_view text);
 
 }  // namespace allot::client

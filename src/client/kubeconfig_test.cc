@@ -28,7 +28,7 @@ users:
   user: {client-certificate-data: "*"}
 contexts:
 - name: a
-  context: {cluster: c, user: u, namespace: n}
+  context: {cluster: c, user: u, namespace: team}
 - name: no-cluster
   context: {cluster: x, user: u}
 - name: no-user
@@ -49,7 +49,7 @@ TEST(KubeconfigTest, ReadsTheCurrentContext) {
   EXPECT_EQ(config->server, "https://h:1");
   EXPECT_EQ(config->ca_pem, "ca");
   EXPECT_EQ(config->token, "t");
-  EXPECT_EQ(config->namespace_, "n");
+  EXPECT_EQ(config->namespace_, "team");
 }
 
 TEST(KubeconfigTest, ErrorsNameFileFieldAndWhatIsThere) {

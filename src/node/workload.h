@@ -35,6 +35,7 @@ struct ContainerRun {
 /// What a `sh -c` line does.
 [[nodiscard]] ContainerRun RunOfScript(std::string_view script);
 /// What a container of the pod does; annotations of the pod go before the command.
-[[nodiscard]] ContainerRun RunOfContainer(const api::core::Pod& pod, const api::core::Container& container);
+[[nodiscard]] ContainerRun RunOfContainer(const api::core::Pod& pod,
+                                          const api::core::Container& container);
 
 }  // namespace allot::node

@@ -32,11 +32,11 @@ TEST(ProfileTest, EveryEmbeddedProfileMakesDistinctDevices) {
 
 TEST(FleetTest, ManyDevicesAreSpreadOverSlicesOfOnePool) {
   const auto fleet =
-      ParseFleet("nodes: [{name: n, devices: [{profile: example, count: 300}]}]", "f");
+      ParseFleet("nodes: [{name: node, devices: [{profile: example, count: 300}]}]", "f");
   ASSERT_TRUE(fleet);
   const auto drivers = MakeDrivers(*fleet);
   ASSERT_EQ(drivers.size(), 1U);
-  const auto slices = drivers[0]->Discover("n");
+  const auto slices = drivers[0]->Discover("node");
   ASSERT_EQ(slices.size(), 3U);
   EXPECT_EQ(slices[2]->spec.devices.size(), 44U);
   EXPECT_EQ(slices[0]->spec.pool.resource_slice_count, 3);

@@ -1,0 +1,78 @@
+#include "allot/components.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+namespace allot {
+namespace {
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+inventory::Features FeaturesOf(const api::GateSet& gates) {
+  using api::Gate;
+  inventory::Features features;
+  features.admin_access = gates.Enabled(Gate::kDRAAdminAccess);
+  features.prioritized_list = gates.Enabled(Gate::kDRAPrioritizedList);
+  features.partitionable_devices = gates.Enabled(Gate::kDRAPartitionableDevices);
+  features.device_taints = gates.Enabled(Gate::kDRADeviceTaints);
+  features.device_binding_and_status =
+      gates.Enabled(Gate::kDRADeviceBindingConditions) && gates.Enabled(Gate::kDRAResourceClaimDeviceStatus);
+  features.consumable_capacity = gates.Enabled(Gate::kDRAConsumableCapacity);
+  features.fractional_capacity_range = gates.Enabled(Gate::kDRAFractionalCapacityRange);
+  features.list_type_attributes = gates.Enabled(Gate::kDRAListTypeAttributes);
+  features.optional_node_operations = gates.Enabled(Gate::kDRAOptionalNodeOperations);
+  features.derived_attributes = gates.Enabled(Gate::kDRADerivedAttributes);
+  features.compatibility_groups = gates.Enabled(Gate::kDRADeviceCompatibilityGroups);
+  features.node_allocatable_resources = gates.Enabled(Gate::kDRANodeAllocatableResources);
+  return features;
+}
+
+SchedulerThread::SchedulerThread(client::Client& client,
+                                 telemetry::Registry& metrics,
+                                 const telemetry::Logger& log,
+                                 const base::Clock& clock,
+                                 base::Random& random,
+                                 const api::GateSet& gates,
+                                 std::string scheduler_name)
+    : client_(client), metrics_(metrics), log_(log.Named("scheduler")), random_(random), thread_("scheduler", clock) {
+  options_.scheduler_name = std::move(scheduler_name);
+  options_.features = FeaturesOf(gates);
+  options_.host = HostName();
+}
+
+void SchedulerThread::Start() {
+  thread_.Start(
+      metrics_,
+      [this] {
+        scheduler_ = std::make_unique<scheduler::Scheduler>(client_, thread_.loop(), metrics_, log_, random_, options_);
+        scheduler_->Start();
+      },
+      [this] { scheduler_.reset(); });
+}
+
+ControllersThread::ControllersThread(client::Client& client,
+                                     telemetry::Registry& metrics,
+                                     const telemetry::Logger& log,
+                                     const base::Clock& clock,
+                                     controllers::Options options)
+    : client_(client),
+      metrics_(metrics),
+      log_(log.Named("controllers")),
+      options_(std::move(options)),
+      thread_("controllers", clock) {}
+
+base::Result<void> ControllersThread::Start() {
+  ALLOT_ASSIGN_OR_RETURN(manager_, controllers::Manager::Make(client_, thread_.loop(), metrics_, log_, options_));
+  thread_.Start(metrics_, [this] { manager_->Start(); }, [this] { manager_.reset(); });
+  return {};
+}
+
+}  // namespace allot

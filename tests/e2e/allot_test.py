@@ -1,0 +1,73 @@
+"""The verbs of allot itself against a control plane with the small fleet."""
+import json
+import unittest
+
+from plane import Plane, ROOT
+
+
+class AllotTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plane = Plane("small.yaml")
+
+    @classmethod
+    def tearDownClass(cls):
+        code, seconds = cls.plane.stop()
+        cls.plane.remove()
+        assert code == 0, f"SIGTERM ended with {code}"
+        assert seconds < 2, f"SIGTERM took {seconds:.1f} s"
+
+    def test_quickstart(self):
+        allot = self.plane.allot
+        _, out, err = allot("apply", "-f", str(ROOT / "examples/quickstart"))
+        self.assertEqual((out.count("created"), err), (5, ""), out)
+        allot("wait", "--for=jsonpath={.status.phase}=Running", "pod", "--all", "--timeout=30s")
+        _, out, _ = allot("get", "pods,resourceclaims")
+        self.assertIn("pod/train-a", out)
+        self.assertIn("allocated,reserved", out)
+        _, out, _ = allot("get", "devices")
+        self.assertEqual(out.count("Allocated"), 4, out)
+        self.assertEqual(out.count("Free"), 28, out)
+        _, out, _ = allot("get", "devices", "-o", "json")
+        self.assertEqual(len(json.loads(out)["items"]), 32)
+        _, out, _ = allot("get", "pools")
+        self.assertEqual(out.count("true"), 4, out)
+        _, out, _ = allot("get", "resourceclaim", "two-gpus-one-numa", "-o", "jsonpath={.status.devices[*].device}")
+        self.assertEqual(len(out.split()), 2, out)
+        _, out, _ = allot("describe", "pod", "infer")
+        self.assertIn("Scheduled", out)
+        _, out, _ = allot("explain", "pod/infer")
+        self.assertIn("h100-", out)
+        allot("apply", "-f", str(ROOT / "examples/pending.yaml"))
+        allot("wait", "--for=condition=PodScheduled=False", "pod/too-big", "--timeout=20s")
+        _, out, _ = allot("explain", "pod/too-big")
+        for word in ("nine-gpus", "gpus", "8"):
+            self.assertIn(word, out)
+        _, out, _ = allot("apply", "-f", str(ROOT / "examples/quickstart"))
+        self.assertEqual(out.count("unchanged"), 5, out)
+        _, out, _ = allot("delete", "-f", str(ROOT / "examples/pending.yaml"), "-f", str(ROOT / "examples/quickstart"))
+        self.assertEqual(out.count("deleted"), 7, out)
+        code, _, err = allot("get", "pods")
+        self.assertEqual((code, err), (0, "No resources found in default namespace.\n"))
+
+    def test_errors_say_what_and_where(self):
+        cases = [
+            (["get", "podz"], None, "did you mean \"pods\"?"),
+            (["get", "pod", "nope"], None, 'Error from server (NotFound): pods "nope" not found'),
+            (["apply", "-f", "-"], "a: [1, 2", "line"),
+            (["apply", "-f", "-"], "kind: Pod", "apiVersion is not set"),
+            (["apply", "-f", "-"], "{apiVersion: v2, kind: Pod, metadata: {name: x}}", 'no matches for kind "Pod" in version "v2"; it is served as v1'),
+            (["apply", "-f", "/no/such/file"], None, "/no/such/file"),
+            (["get", "pods", "-o", "xml"], None, "allowed formats are"),
+            (["frobnicate"], None, "unknown verb"),
+            (["wait", "pod/x", "--for=soon"], None, "expected delete, create, condition="),
+            (["get", "--kubeconfig", "/no/such", "pods"], None, "/no/such"),
+        ]
+        for arguments, stdin, want in cases:
+            code, out, err = self.plane.allot(*arguments, stdin=stdin, check=False)
+            self.assertNotEqual(code, 0, arguments)
+            self.assertIn(want, err, arguments)
+
+
+if __name__ == "__main__":
+    unittest.main()
