@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "text/json.h"
+#include "schema/base64.h"
 #include "text/value.h"
 #include "text/yaml.h"
 
@@ -22,46 +22,17 @@ using base::Error;
 using base::Reason;
 using text::Value;
 
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 bool DecodeBase64(std::string_view text, std::string& out) {
-  std::uint32_t bits = 0;
-  int count = 0;
-  out.clear();
-  for (const char c : text) {
-    if (c == '\n' || c == '\r' || c == ' ') {
-      continue;
-    }
-    if (c == '=') {
-      break;
-    }
-    const std::size_t value = kBase64.find(c);
-    if (value == std::string_view::npos) {
-      return false;
-    }
-    bits = (bits << 6U) | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out += static_cast<char>((bits >> static_cast<unsigned>(count)) & 0xffU);
-    }
-  }
-  return count < 6;
+  out.resize(schema::DecodedBound(text));
+  std::size_t size = 0;
+  const bool valid = schema::DecodeBase64(text, out.data(), size) == std::string_view::npos;
+  out.resize(size);
+  return valid;
 }
 
 std::string EncodeBase64(std::string_view bytes) {
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group =
-          (group << 8U) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    }
-    for (unsigned k = 0; k < 4; ++k) {
-      out += i + k > bytes.size() ? '=' : kBase64[(group >> (18 - 6 * k)) & 63U];
-    }
-  }
+  std::string out(schema::EncodedSize(bytes), '\0');
+  schema::EncodeBase64(bytes, out.data());
   return out;
 }
 
