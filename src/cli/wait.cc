@@ -1,6 +1,7 @@
 // allot wait: waits until objects have a condition, a field value, exist, or are gone.
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "cli/connection.h"
 #include "cli/discovery.h"
