@@ -224,6 +224,12 @@ base::Result<ExactQuantity> ExactQuantity::Parse(std::string_view text) {
   const std::int64_t shifted = exponent - denom;
   if (precision >= 0 && shifted >= -9 && FastValue(scanned, suffix, out.value_)) {
     out.exponent_ = static_cast<std::int32_t>(shifted);
+    const std::string digits = std::string(scanned.num) + std::string(scanned.denom);
+    out.keeps_text_ =
+        suffix.base == 2
+            ? ((out.value_ >> suffix.exponent) & 7) != 0
+            : out.exponent_ % 3 == 0 && !digits.ends_with("000") && digits[0] != '0';
+    out.keeps_text_ = out.keeps_text_ || text == "0";
     return out;
   }
   out.value_ = 0;
@@ -346,6 +352,7 @@ int ExactQuantity::Compare(const ExactQuantity& a, const ExactQuantity& b) {
 
 ExactQuantity ExactQuantity::Add(const ExactQuantity& a, const ExactQuantity& b) {
   ExactQuantity out = a;
+  out.keeps_text_ = false;
   if (a.Sign() == 0) {
     out.format_ = b.format_;
   }
@@ -360,6 +367,7 @@ ExactQuantity ExactQuantity::Add(const ExactQuantity& a, const ExactQuantity& b)
 
 ExactQuantity ExactQuantity::Subtract(const ExactQuantity& a, const ExactQuantity& b) {
   ExactQuantity out = a;
+  out.keeps_text_ = false;
   if (a.Sign() == 0) {
     out.format_ = b.format_;
   }

@@ -34,6 +34,8 @@ class ExactQuantity {
   [[nodiscard]] std::int32_t exponent() const { return exponent_; }
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] const Decimal* slow() const { return slow_.get(); }
+  /// Whether upstream prints the text the value was parsed from instead of a canonical one.
+  [[nodiscard]] bool keeps_text() const { return keeps_text_; }
 
   [[nodiscard]] int Sign() const;
   /// The value as int64; nothing for the slow form, a negative exponent or an overflow.
@@ -57,6 +59,7 @@ class ExactQuantity {
   std::int64_t value_ = 0;
   std::int32_t exponent_ = 0;
   Format format_ = Format::kDecimalSi;
+  bool keeps_text_ = false;
   std::shared_ptr<const Decimal> slow_;
 };
 

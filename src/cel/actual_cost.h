@@ -1,0 +1,38 @@
+// What one call costs at run time, and the stack by which cel-go finds the values it counts.
+// Thread safety: one thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cel/plan.h"
+#include "cel/value.h"
+
+namespace allot::cel {
+
+/// The cost of a call. Sets `panic` to a Go panic's text where counting itself fails upstream.
+[[nodiscard]] std::uint64_t CallCost(const Step& step,
+                                     std::span<const Value> args,
+                                     const Value& result,
+                                     std::string& panic);
+
+/// The values observed so far, by node id. Dropping an id forgets everything above it, so that loops reuse it.
+class ValueStack {
+ public:
+  void Push(const Value& value, std::uint32_t id) { entries_.push_back({value, id}); }
+  void Drop(std::uint32_t id);
+  /// Takes the last value of an id, and what is above it, off the stack. False: there is none.
+  [[nodiscard]] bool Take(std::uint32_t id, Value& out);
+  void Clear() { entries_.clear(); }
+
+ private:
+  struct Item {
+    Value value;
+    std::uint32_t id;
+  };
+  std::vector<Item> entries_;
+};
+
+}  // namespace allot::cel

@@ -1,0 +1,109 @@
+#include "cel/environment.h"
+
+#include <array>
+
+#include "cel/functions.h"
+
+namespace allot::cel {
+namespace {
+
+// The types of the device variable are the same objects in all environments.
+struct DeviceTypes {
+  DeviceTypes() : types(arena) {
+    device = types.Struct("kubernetes.DRADevice");
+    capacity = types.Map(&types::kString, types.Map(&types::kString, &types::kQuantity));
+    attributes_dyn = types.Map(&types::kString, types.Map(&types::kString, &types::kDyn));
+    attributes_any = types.Map(&types::kString, types.Map(&types::kString, &types::kAny));
+  }
+  base::Arena arena;
+  TypeFactory types;
+  const Type* device;
+  const Type* capacity;
+  const Type* attributes_dyn;
+  const Type* attributes_any;
+};
+
+Env MakeEnv(const DeviceTypes& types, bool with_lists, bool with_multiple, bool with_includes) {
+  Env env;
+  env.libraries = kLibStandard | kLibOptionals | kLibStrings | kLibSets | kLibLists |
+                  kLibTwoVariables | kLibKubernetes | kLibNetwork |
+                  (with_includes ? kLibIncludes : 0U);
+  env.device = types.device;
+  env.variables = {{"device", types.device}};
+  env.device_fields = {{"driver", &types::kString},
+                       {"attributes", with_lists ? types.attributes_dyn : types.attributes_any},
+                       {"capacity", types.capacity}};
+  if (with_multiple) {
+    env.device_fields.push_back({"allowMultipleAllocations", &types::kBool});
+  }
+  env.attribute = with_lists ? &types::kDyn : &types::kAny;
+  return env;
+}
+
+struct Environments {
+  Environments()
+      : stored(MakeEnv(types, true, true, true)),
+        fresh{MakeEnv(types, false, false, false),
+              MakeEnv(types, false, true, false),
+              MakeEnv(types, true, false, true),
+              MakeEnv(types, true, true, true)} {}
+  DeviceTypes types;
+  Env stored;
+  std::array<Env, 4> fresh;
+};
+
+struct TypeNames {
+  TypeNames() : types(arena) {
+    const Type* const list = types.List(types.Param("A", 0));
+    const Type* const map = types.Map(types.Param("A", 0), types.Param("B", 1));
+    names = {{"bool", &types::kBool},
+             {"bytes", &types::kBytes},
+             {"double", &types::kDouble},
+             {"google.protobuf.Duration", &types::kDuration},
+             {"int", &types::kInt},
+             {"list", list},
+             {"map", map},
+             {"null_type", &types::kNull},
+             {"string", &types::kString},
+             {"google.protobuf.Timestamp", &types::kTimestamp},
+             {"type", &types::kType},
+             {"uint", &types::kUint}};
+  }
+  base::Arena arena;
+  TypeFactory types;
+  std::vector<Variable> names;
+};
+
+}  // namespace
+
+const Env& DeviceEnv(Environment environment, const Gates& gates) {
+  static const Environments environments;
+  if (environment == Environment::kStored) {
+    return environments.stored;
+  }
+  return environments.fresh[(gates.list_type_attributes ? 2U : 0U) +
+                            (gates.consumable_capacity ? 1U : 0U)];
+}
+
+const Type* FindTypeName(const Env& env, std::string_view name) {
+  static const TypeNames names;
+  for (const Variable& type : names.names) {
+    if (type.name == name) {
+      return type.type;
+    }
+  }
+  if ((env.libraries & kLibOptionals) != 0 && name == "optional_type") {
+    return &types::kOptionalDyn;
+  }
+  if ((env.libraries & kLibNetwork) != 0) {
+    if (name == "net.IP") {
+      return &types::kIp;
+    }
+    if (name == "net.CIDR") {
+      return &types::kCidr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace allot::cel

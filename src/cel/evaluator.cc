@@ -1,0 +1,105 @@
+// Evaluator: binds a device, runs the exact interpreter and turns the value into what the caller wants.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cel/bind.h"
+#include "cel/cel.h"
+#include "cel/interpreter.h"
+#include "cel/operations.h"
+#include "cel/program.h"
+#include "cel/result.h"
+#include "cel/value_json.h"
+
+namespace allot::cel {
+
+struct Evaluator::State {
+  Context context;
+  Interpreter interpreter{context};
+};
+
+namespace {
+
+struct Raw {
+  Value value;
+  std::string error;
+  std::optional<std::uint64_t> cost;
+};
+
+Raw Run(Context& context,
+        Interpreter& interpreter,
+        const Program& program,
+        const DeviceView& device,
+        const Interrupt& interrupt) {
+  Raw out;
+  context.Reset();
+  Value bound;
+  if (!BindDevice(context, device, bound, out.error)) {
+    return out;
+  }
+  const Binding binding{"device", bound};
+  const Program::Impl& impl = program.impl();
+  const Interpreter::Result result = interpreter.Run(
+      impl.plan, std::span(&binding, 1), impl.options.cost_limit, interrupt);
+  out.value = result.value;
+  out.cost = result.cost;
+  if (result.value.IsError()) {
+    out.error = result.value.text();
+    if (result.interrupted) {
+      out.error = fmt::format("{}: {}: {}", out.error, interrupt.cause, interrupt.cause);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Evaluator::Evaluator() : state_(std::make_unique<State>()) {}
+Evaluator::~Evaluator() = default;
+Evaluator::Evaluator(Evaluator&&) noexcept = default;
+Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
+
+Outcome Evaluator::Match(const Program& program, const DeviceView& device, Interrupt interrupt) {
+  Raw raw = Run(state_->context, state_->interpreter, program, device, interrupt);
+  Outcome out;
+  out.cost = raw.cost;
+  if (!raw.error.empty()) {
+    out.error = std::move(raw.error);
+    return out;
+  }
+  bool matches = false;
+  if (ToBool(raw.value, matches, out.error)) {
+    out.verdict = matches ? Verdict::kTrue : Verdict::kFalse;
+  }
+  return out;
+}
+
+DerivedOutcome Evaluator::Derive(const Program& program,
+                                 const DeviceView& device,
+                                 Interrupt interrupt) {
+  Raw raw = Run(state_->context, state_->interpreter, program, device, interrupt);
+  DerivedOutcome out;
+  out.cost = raw.cost;
+  if (!raw.error.empty()) {
+    out.error = std::move(raw.error);
+    return out;
+  }
+  static_cast<void>(ToAttribute(raw.value, out.value, out.error));
+  return out;
+}
+
+Evaluator::ValueOutcome Evaluator::EvaluateToJson(const Program& program,
+                                                  const DeviceView& device,
+                                                  Interrupt interrupt) {
+  Raw raw = Run(state_->context, state_->interpreter, program, device, interrupt);
+  ValueOutcome out;
+  out.cost = raw.cost;
+  if (!raw.error.empty()) {
+    out.error = std::move(raw.error);
+    return out;
+  }
+  out.json = ValueToJson(raw.value);
+  return out;
+}
+
+}  // namespace allot::cel
