@@ -6,6 +6,7 @@
 
 #include "allot/verbs.h"
 #include "cli/io.h"
+#include "cli/simulate_command.h"
 #include "cli/verbs.h"
 
 namespace {
@@ -22,7 +23,9 @@ constexpr Row kRows[] = {
     {"delete", allot::cli::RunDelete},
     {"describe", allot::cli::RunDescribe},
     {"get", allot::cli::RunGet},
+    {"explain", allot::cli::RunExplain},
     {"scheduler", allot::RunScheduler},
+    {"simulate", allot::cli::RunSimulate},
     {"up", allot::RunUp},
     {"version", allot::cli::RunVersion},
     {"wait", allot::cli::RunWait},
