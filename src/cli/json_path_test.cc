@@ -11,9 +11,9 @@ constexpr const char* kDocument = R"(
 kind: List
 metadata: {"a.b/c": dotted}
 items:
-- {metadata: {name: n0, labels: {x: "1"}}, n: 1, conditions: [{type: Ready, status: "True"}, {type: Disk, status: "False"}]}
-- {metadata: {name: n1}, n: 2}
-- {metadata: {name: n2}, n: 3}
+- {metadata: {name: n0, labels: {x: "1"}}, num: 1, conditions: [{type: Ready, status: "True"}, {type: Disk, status: "False"}]}
+- {metadata: {name: n1}, num: 2}
+- {metadata: {name: n2}, num: 3}
 )";
 
 TEST(JsonPathTest, RendersTemplates) {
@@ -25,16 +25,16 @@ TEST(JsonPathTest, RendersTemplates) {
       {"{.items[0].metadata.name}", "n0"},
       {"{.items[-1].metadata.name}", "n2"},
       {"{.items[0:2].metadata.name}", "n0 n1"},
-      {"{.items[::2].n}", "1 3"},
-      {"{.items[0,2].n}", "1 3"},
-      {"{.items[?(@.n>1)].metadata.name}", "n1 n2"},
-      {"{.items[?(@.metadata.name==\"n1\")].n}", "2"},
-      {"{.items[?(@.metadata.labels)].n}", "1"},
+      {"{.items[::2].num}", "1 3"},
+      {"{.items[0,2].num}", "1 3"},
+      {"{.items[?(@.num>1)].metadata.name}", "n1 n2"},
+      {"{.items[?(@.metadata.name==\"n1\")].num}", "2"},
+      {"{.items[?(@.metadata.labels)].num}", "1"},
       {"{.items[0].conditions[?(@.type=='Ready')].status}", "True"},
       {"{..name}", "n0 n1 n2"},
       {"{.metadata.a\\.b/c}", "dotted"},
       {"{.metadata['a.b/c']}", "dotted"},
-      {"{range .items[*]}{.metadata.name}{\"\\t\"}{.n}{\"\\n\"}{end}", "n0\t1\nn1\t2\nn2\t3\n"},
+      {"{range .items[*]}{.metadata.name}{\"\\t\"}{.num}{\"\\n\"}{end}", "n0\t1\nn1\t2\nn2\t3\n"},
       {"names: {.items[*].metadata.name}!", "names: n0 n1 n2!"},
       {"{.missing.field}", ""},
       {"{.items[0].metadata.labels}", "{\"x\":\"1\"}"},

@@ -20,18 +20,19 @@ class Plane:
         self.start()
 
     def start(self):
-        log = open(self.folder + "/log", "wb")
         fleet = self.fleet if self.fleet == "none" else str(ROOT / "examples/fleets" / self.fleet)
-        self.process = subprocess.Popen(
-            [BINARY, "up", "--data", self.folder + "/data", "--listen", "127.0.0.1:0", "--kubeconfig", self.kubeconfig,
-             "--fleet", fleet] + self.flags, stdout=log, stderr=subprocess.STDOUT)
+        log = pathlib.Path(self.folder + "/log")
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                [BINARY, "up", "--data", self.folder + "/data", "--listen", "127.0.0.1:0", "--kubeconfig", self.kubeconfig,
+                 "--fleet", fleet] + self.flags, stdout=out, stderr=subprocess.STDOUT)
         for _ in range(600):
-            if b"allot is ready" in open(self.folder + "/log", "rb").read():
+            if b"allot is ready" in log.read_bytes():
                 return
             if self.process.poll() is not None:
                 break
             time.sleep(0.05)
-        raise AssertionError("the server did not start:\n" + open(self.folder + "/log").read())
+        raise AssertionError("the server did not start:\n" + log.read_text())
 
     def stop(self, how=signal.SIGTERM):
         if self.process.poll() is None:
