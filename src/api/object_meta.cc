@@ -106,6 +106,16 @@ void ValidateFinalizers(const schema::List<Str>& finalizers,
                    BadValue::Raw(fmt::format("[{}]", all)),
                    fmt::format("finalizer {} and {} cannot be both set", kOrphan, kForeground));
   }
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    const Str finalizer = finalizers[i];
+    const bool standard =
+        finalizer == "kubernetes" || finalizer == kOrphan || finalizer == kForeground;
+    if (!standard && finalizer.find('/') == Str::npos) {
+      errors.Invalid(path.Index(i),
+                     finalizer,
+                     "name is neither a standard finalizer name nor is it fully qualified");
+    }
+  }
 }
 
 void ValidateManagedFields(const schema::List<meta::ManagedFieldsEntry>& entries,

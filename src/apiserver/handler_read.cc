@@ -200,6 +200,8 @@ void Handler::Watch(const ExchangeRef& exchange, const ReadOptions& options) {
   }
   request.bookmarks = options.bookmarks;
   request.initial_bookmark = initial && options.bookmarks;
+  // A watch from the newest state is served as one with initial events, as upstream does.
+  request.mark_first_bookmark = !options.revision && !options.send_initial_events;
   request.timeout = options.timeout && options.timeout->count() > 0
                         ? *options.timeout
                         : std::chrono::seconds(kWatchMinSeconds +

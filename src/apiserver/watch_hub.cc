@@ -35,6 +35,7 @@ struct WatchHub::Watcher {
   bool waiting = false;  ///< a call of OnWritable is under way
   bool bookmarks = false;
   bool initial_bookmark = false;
+  bool mark_first_bookmark = false;
   bool columns_sent = false;
   bool closed = false;
   std::optional<store::Snapshot> initial;
@@ -131,6 +132,7 @@ void WatchHub::Add(WatchRequest request,
   watcher->writer = std::move(writer);
   watcher->bookmarks = request.bookmarks;
   watcher->initial_bookmark = request.initial_bookmark;
+  watcher->mark_first_bookmark = request.mark_first_bookmark;
   watcher->last_bookmark = clock_.Monotonic();
   group.watchers.push_back(watcher);
   watchers_gauge_.Add(1);
@@ -361,7 +363,8 @@ void WatchHub::SendToGroup(Group& group,
 
 void WatchHub::SendBookmark(Watcher& watcher, store::Revision revision, bool initial_end) {
   std::string frame;
-  AppendBookmarkFrame(watcher.group->style, revision, initial_end, frame);
+  const bool marked = std::exchange(watcher.mark_first_bookmark, false) || initial_end;
+  AppendBookmarkFrame(watcher.group->style, revision, marked, frame);
   watcher.last_bookmark = clock_.Monotonic();
   watcher.writer->Write(net::Bytes(std::move(frame)));
 }

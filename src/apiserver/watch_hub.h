@@ -42,6 +42,8 @@ struct WatchRequest {
   bool bookmarks = false;
   /// Send the bookmark that ends the initial events.
   bool initial_bookmark = false;
+  /// The first bookmark, whenever it comes, carries the mark that ends the initial events.
+  bool mark_first_bookmark = false;
   std::chrono::seconds timeout{0};
 };
 
