@@ -58,6 +58,8 @@ void Informer::Relist() {
   base::Result<ListAnswer> answer = client_.List(resource_, options_.ns, options);
   if (!answer) {
     last_error_ = answer.error().ToString();
+    // A server that does not have the resource has none of its objects: nobody need wait for it.
+    synced_ |= answer.error().reason() == base::Reason::kNotFound;
     Later(&Informer::Relist);
     return;
   }

@@ -1,8 +1,10 @@
 // What the scheduler makes of changes in the cluster.
+#include <algorithm>
 #include <utility>
 
 #include "api/pod_claims.h"
 #include "scheduler/scheduler.h"
+#include "schema/codec.h"
 
 namespace allot::scheduler {
 namespace {
@@ -16,6 +18,19 @@ using client::EventType;
 template <typename T>
 const T& As(const Change& change) {
   return *static_cast<const T*>(change.item.view.get());
+}
+
+/// Whether nothing has changed that decides what fits on the node.
+bool SameForPods(const Node& a, const Node& b) {
+  const auto same_texts = [](const auto& x, const auto& y) {
+    return std::ranges::equal(
+        x, y, [](const auto& p, const auto& q) { return p.key == q.key && p.value == q.value; });
+  };
+  return schema::SemanticEqual(api::Desc<api::core::NodeSpec>(), &a.spec, &b.spec) &&
+         same_texts(a.metadata.labels, b.metadata.labels) &&
+         same_texts(a.status.allocatable, b.status.allocatable) &&
+         same_texts(a.status.capacity, b.status.capacity) &&
+         std::ranges::equal(a.status.declared_features, b.status.declared_features);
 }
 
 std::string Key(std::string_view ns, std::string_view name) {
@@ -36,12 +51,15 @@ void Scheduler::OnNodes(std::span<const Change> changes) {
       view_.DeleteNode(change.item.object->name());
       continue;
     }
-    const placement::NodeInfo* before = view_.FindNode(change.item.object->name());
-    const std::uint64_t version = before != nullptr ? before->version : 0;
-    view_.UpsertNode(As<Node>(change));
-    const placement::NodeInfo* const after = view_.FindNode(change.item.object->name());
-    // A heartbeat changes nothing that decides; the view's version tells.
-    helps |= before == nullptr || after == nullptr || after->version != version;
+    const Node& node = As<Node>(change);
+    if (change.old) {
+      const auto before = client::ViewOf<Node>({change.old, nullptr});
+      if (before && SameForPods(**before, node)) {
+        continue;  // a heartbeat
+      }
+    }
+    view_.UpsertNode(node);
+    helps = true;
   }
   if (helps) {
     queue_.Wake(kWaitsAll, loop_.Now());
@@ -195,10 +213,10 @@ void Scheduler::OnPending(const Pod& pod, const Change& change) {
                                     gated,
                                     loop_.Now());
   if (is_new) {
-    metrics_.Incoming(gated ? "gated" : "active", "PodAdd");
+    metrics_.PodAdded(gated);
   } else if (spec_changed) {
     queue_.WakePod(queued, loop_.Now());
-    metrics_.Incoming("active", "PodUpdate");
+    metrics_.PodUpdated();
   }
 }
 

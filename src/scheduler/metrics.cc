@@ -1,5 +1,6 @@
 #include "scheduler/metrics.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,12 @@ Metrics::ByResult Metrics::MakeByResult(std::string_view result) {
                                  labels)};
 }
 
+telemetry::Counter& Metrics::MakeIncoming(std::string_view queue, std::string_view event) {
+  return registry_.GetCounter("scheduler_queue_incoming_pods_total",
+                              "Pods put into a queue, by event.",
+                              {{"event", std::string(event)}, {"queue", std::string(queue)}});
+}
+
 Metrics::Metrics(telemetry::Registry& registry, std::string profile)
     : registry_(registry),
       profile_(std::move(profile)),
@@ -33,6 +40,9 @@ Metrics::Metrics(telemetry::Registry& registry, std::string profile)
       attempts_per_pod_(registry.GetHistogram("scheduler_pod_scheduling_attempts",
                                               "Attempts until a pod was placed.",
                                               {1, 2, 4, 8, 16})),
+      added_active_(MakeIncoming("active", "PodAdd")),
+      added_gated_(MakeIncoming("gated", "PodAdd")),
+      updated_(MakeIncoming("active", "PodUpdate")),
       active_(registry.GetGauge("scheduler_pending_pods", kPendingHelp, {{"queue", "active"}})),
       backoff_(registry.GetGauge("scheduler_pending_pods", kPendingHelp, {{"queue", "backoff"}})),
       waiting_(
@@ -55,13 +65,16 @@ void Metrics::Attempt(AttemptResult result, double seconds) {
 
 void Metrics::Bound(int attempts, double seconds) {
   attempts_per_pod_.Observe(attempts);
-  const std::string label = attempts >= 15 ? "15+" : std::to_string(attempts);
-  registry_
-      .GetHistogram("scheduler_pod_scheduling_sli_duration_seconds",
-                    "Time from first ready to be tried until placed.",
-                    telemetry::ExponentialBounds(0.01, 2, 20),
-                    {{"attempts", label}})
-      .Observe(seconds);
+  const std::size_t slot = static_cast<std::size_t>(std::clamp(attempts, 1, 15)) - 1;
+  telemetry::Histogram*& histogram = sli_[slot];
+  if (histogram == nullptr) {
+    histogram =
+        &registry_.GetHistogram("scheduler_pod_scheduling_sli_duration_seconds",
+                                "Time from first ready to be tried until placed.",
+                                telemetry::ExponentialBounds(0.01, 2, 20),
+                                {{"attempts", slot == 14 ? "15+" : std::to_string(slot + 1)}});
+  }
+  histogram->Observe(seconds);
 }
 
 void Metrics::BindingConditions(std::string_view driver, std::string_view status, double seconds) {
@@ -89,14 +102,6 @@ void Metrics::Preemption(std::size_t victims) {
                     "Pods chosen for one preemption.",
                     {1, 2, 4, 8, 16, 32, 64})
       .Observe(static_cast<double>(victims));
-}
-
-void Metrics::Incoming(std::string_view queue, std::string_view event) {
-  registry_
-      .GetCounter("scheduler_queue_incoming_pods_total",
-                  "Pods put into a queue, by event.",
-                  {{"event", std::string(event)}, {"queue", std::string(queue)}})
-      .Add();
 }
 
 void Metrics::Pending(const SchedulingQueue& queue) {

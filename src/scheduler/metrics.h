@@ -2,6 +2,7 @@
 // Thread safety: any thread once made.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -26,7 +27,8 @@ class Metrics {
   /// Devices of one driver became ready, failed or took too long.
   void BindingConditions(std::string_view driver, std::string_view status, double seconds);
   void Preemption(std::size_t victims);
-  void Incoming(std::string_view queue, std::string_view event);
+  void PodAdded(bool gated) { (gated ? added_gated_ : added_active_).Add(); }
+  void PodUpdated() { updated_.Add(); }
   void Pending(const SchedulingQueue& queue);
   void CacheSize(std::size_t nodes, std::size_t pods, std::size_t claims);
 
@@ -36,6 +38,7 @@ class Metrics {
     telemetry::Histogram& seconds;
   };
   ByResult MakeByResult(std::string_view result);
+  telemetry::Counter& MakeIncoming(std::string_view queue, std::string_view event);
 
   telemetry::Registry& registry_;
   std::string profile_;
@@ -44,6 +47,11 @@ class Metrics {
   ByResult error_;
   telemetry::Histogram& algorithm_;
   telemetry::Histogram& attempts_per_pod_;
+  /// By attempts up to 14; the last is for more. Made at first need.
+  std::array<telemetry::Histogram*, 15> sli_{};
+  telemetry::Counter& added_active_;
+  telemetry::Counter& added_gated_;
+  telemetry::Counter& updated_;
   telemetry::Gauge& active_;
   telemetry::Gauge& backoff_;
   telemetry::Gauge& waiting_;
