@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/devicetaint/device_taint_eviction_controller.h"
 #include "controllers/garbagecollector/garbage_collector.h"
 #include "controllers/namespaces/namespace_controller.h"
 #include "controllers/nodelifecycle/node_lifecycle_controller.h"
@@ -100,6 +101,7 @@ std::unique_ptr<Controller> RootCa(Context& context, const Options& options) {
 /// The controllers we have. A new one is one line here.
 std::vector<Row> Rows() {
   return {
+      {"device-taint-eviction-controller", Plain<DeviceTaintEvictionController>},
       {"garbage-collector-controller", Plain<GarbageCollector>},
       {"namespace-controller", Plain<NamespaceController>},
       {"node-lifecycle-controller", Plain<NodeLifecycleController>},

@@ -94,6 +94,8 @@ void Scheduler::ClaimsWritten(const std::string& uid) {
   for (const ClaimWrite& write : binding.job.claims) {
     waiting_by_claim_[KeyOf(*write.claim)].insert(uid);
   }
+  // The pod may wait for minutes: others should see where it is going.
+  Nominate(binding.job.ns, binding.job.name, uid, binding.job.node);
   CheckLater(uid);
   CheckWaiting(uid);
 }
@@ -233,6 +235,9 @@ void Scheduler::TakeBack(Binding& binding, const base::Status& why) {
   QueuedPod* const queued = queue_.Find(binding.job.uid);
   view_.DeletePod(binding.job.uid);
   if (queued != nullptr) {
+    if (binding.stage == Stage::kWaiting) {
+      Nominate(binding.job.ns, binding.job.name, binding.job.uid, "");
+    }
     if (const auto pod = client::ViewOf<Pod>({queued->object, nullptr})) {
       Report(*queued, **pod, "SchedulerError", why.message());
     }

@@ -53,17 +53,20 @@ void Scheduler::Preempt(const QueuedPod& queued,
         fmt::format("Preempted by pod {} on node {}", queued.uid, decision.nominated_node));
   }
   metrics_.Preemption(victims.size());
-  const std::string patch =
-      fmt::format(R"({{"metadata":{{"uid":"{}"}},"status":{{"nominatedNodeName":"{}"}}}})",
-                  queued.uid,
-                  decision.nominated_node);
-  const auto nominated = client::Patch<Pod>(client_,
-                                            pod.metadata.namespace_,
-                                            pod.metadata.name,
-                                            client::PatchType::kStrategicMerge,
-                                            patch,
-                                            "status",
-                                            write);
+  Nominate(pod.metadata.namespace_, pod.metadata.name, queued.uid, decision.nominated_node);
+}
+
+void Scheduler::Nominate(std::string_view ns,
+                         std::string_view name,
+                         std::string_view uid,
+                         std::string_view node) {
+  const std::string value = node.empty() ? "null" : fmt::format("\"{}\"", node);
+  const std::string patch = fmt::format(
+      R"({{"metadata":{{"uid":"{}"}},"status":{{"nominatedNodeName":{}}}}})", uid, value);
+  client::WriteOptions write;
+  write.ack = client::Ack::kSequenced;
+  const auto nominated = client::Patch<Pod>(
+      client_, ns, name, client::PatchType::kStrategicMerge, patch, "status", write);
   if (!nominated && nominated.error().reason() != base::Reason::kNotFound) {
     log_.Warning("could not nominate a node", {telemetry::Field(nominated.error())});
   }

@@ -136,6 +136,10 @@ class Scheduler {
               std::string_view reason,
               std::string_view message);
   void ArmTimer();
+  void Nominate(std::string_view ns,
+                std::string_view name,
+                std::string_view uid,
+                std::string_view node);
   void Preempt(const QueuedPod& queued, const Pod& pod, const placement::Decision& decision);
   [[nodiscard]] client::EventSubject Subject(const QueuedPod& queued, const Pod& pod) const;
 

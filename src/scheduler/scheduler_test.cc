@@ -350,6 +350,7 @@ class BindingConditionsTest : public SchedulerTest {
 
 TEST_F(BindingConditionsTest, ThePodIsBoundWhenItsDevicesAreReady) {
   EXPECT_EQ(NodeOf("p"), "");
+  EXPECT_EQ(api.Get<Pod>("default", "p")->status.nominated_node_name, "n1");
   EXPECT_EQ(Claim("c")->status.reserved_for.size(), 1U);
   EXPECT_EQ(Notes(),
             (std::vector<std::string>{"BindingConditionsPending: waiting for binding "
