@@ -385,18 +385,14 @@ class Checker {
     Report(expr, fmt::format("found no matching overload for '{}' applied to '{}'", name, signature));
   }
 
-  const Type* Join(const Expr* at, const Type* previous, const Type* current) {
+  const Type* Join(const Type* previous, const Type* current) {
     if (previous == nullptr) {
       return current;
     }
     if (unify_.IsAssignable(previous, current)) {
       return Unifier::MostGeneral(previous, current);
     }
-    if (!env_.homogeneous_literals) {
-      return &types::kDyn;
-    }
-    Mismatch(at, previous, current);
-    return &types::kError;
+    return &types::kDyn;
   }
 
   // The type inside an optional element; reports when it is none.
@@ -418,7 +414,7 @@ class Checker {
       if (element.optional) {
         type = Unwrap(element.value, type);
       }
-      joined = Join(element.value, joined, type);
+      joined = Join(joined, type);
     }
     SetType(expr, types_.List(joined == nullptr ? unify_.NewVariable() : joined));
   }
@@ -428,13 +424,13 @@ class Checker {
     const Type* value = nullptr;
     for (const Entry& entry : expr->entries) {
       CheckExpr(entry.key);
-      key = Join(entry.key, key, GetType(entry.key));
+      key = Join(key, GetType(entry.key));
       CheckExpr(entry.value);
       const Type* type = GetType(entry.value);
       if (entry.optional) {
         type = Unwrap(entry.value, type);
       }
-      value = Join(entry.value, value, type);
+      value = Join(value, type);
     }
     if (key == nullptr) {
       key = unify_.NewVariable();

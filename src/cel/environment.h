@@ -20,8 +20,6 @@ struct Variable {
 struct Env {
   std::uint32_t libraries = 0;
   Syntax syntax = {};
-  /// Elements of a literal must have one type; otherwise mixed literals are of type dyn.
-  bool homogeneous_literals = true;
   /// Kubernetes' checks after the type check.
   bool validators = true;
   std::string_view container;

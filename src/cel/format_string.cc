@@ -50,20 +50,16 @@ std::string FormatFixed(double value, int precision) {
 }
 
 // x/text prints %e as 1.234500 x 10 with a superscript exponent of at least two digits.
-std::string FormatScientific(double value, int precision) {
+std::string ScientificText(double value) {
   if (std::isnan(value)) {
-    return "   NaN";
+    return "NaN";
   }
   if (std::isinf(value)) {
     return value < 0 ? "-\xE2\x88\x9E" : "\xE2\x88\x9E";
   }
-  constexpr int kExact = 1'100;
-  const std::string text = fmt::format("{:.{}e}", value, std::min(precision, kExact));
+  const std::string text = fmt::format("{:.6e}", value);
   const std::size_t e = text.find('e');
   std::string out = text.substr(0, e);
-  if (precision > kExact) {
-    out.append(static_cast<std::size_t>(std::min(precision, 1'000'000) - kExact), '0');
-  }
   out += "\xC3\x97" "10";
   constexpr std::string_view kSuperscripts[] = {"\xE2\x81\xB0", "\xC2\xB9",     "\xC2\xB2",
                                                 "\xC2\xB3",     "\xE2\x81\xB4", "\xE2\x81\xB5",
@@ -77,6 +73,17 @@ std::string FormatScientific(double value, int precision) {
     }
   }
   return out;
+}
+
+// Upstream passes the precision of a scientific clause on as its width.
+std::string FormatScientific(double value, int width) {
+  std::string text = ScientificText(value);
+  constexpr std::int64_t kMaxWidth = 1'000'000;
+  const std::int64_t missing = std::min<std::int64_t>(width, kMaxWidth) - CountCodePoints(text);
+  if (missing > 0) {
+    text.insert(0, static_cast<std::size_t>(missing), ' ');
+  }
+  return text;
 }
 
 class Formatter {

@@ -2,72 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "cel/named_format.h"
 #include "cel/operations.h"
 #include "quantity/go_text.h"
 
 namespace allot::cel {
 namespace {
-
-// Go's strconv.FormatFloat(v, 'g', -1, 64): shortest digits, an exponent below -4 and from 21 on.
-std::string ShortestText(double value) {
-  if (value != value) {
-    return "NaN";
-  }
-  if (value > 1.7976931348623157e308 || value < -1.7976931348623157e308) {
-    return value > 0 ? "+Inf" : "-Inf";
-  }
-  const bool negative = std::signbit(value);
-  // fmt's default form has the shortest digits; take them and the exponent apart.
-  const std::string text = fmt::format("{}", negative ? -value : value);
-  std::string digits;
-  int point = -1;
-  int exponent = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '.') {
-      point = static_cast<int>(digits.size());
-    } else if (text[i] == 'e') {
-      exponent = std::stoi(text.substr(i + 1));
-      break;
-    } else {
-      digits += text[i];
-    }
-  }
-  if (point < 0) {
-    point = static_cast<int>(digits.size());
-  }
-  const std::size_t zeros = std::min(digits.find_first_not_of('0'), digits.size() - 1);
-  digits.erase(0, zeros);
-  exponent += point - static_cast<int>(zeros) - 1;
-  digits.erase(digits.find_last_not_of('0') + 1);
-  if (digits.empty()) {
-    digits = "0";
-    exponent = 0;
-  }
-  std::string out = negative ? "-" : "";
-  if (exponent < -4 || exponent >= 21) {
-    out += digits.substr(0, 1);
-    if (digits.size() > 1) {
-      out += "." + digits.substr(1);
-    }
-    out += fmt::format("e{}{:02}", exponent < 0 ? '-' : '+', std::abs(exponent));
-  } else if (exponent < 0) {
-    out += "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  } else {
-    const auto whole = static_cast<std::size_t>(exponent) + 1;
-    if (digits.size() <= whole) {
-      out += digits + std::string(whole - digits.size(), '0');
-    } else {
-      out += digits.substr(0, whole) + "." + digits.substr(whole);
-    }
-  }
-  return out;
-}
 
 std::string Tagged(std::string_view tag, std::string_view json) {
   return fmt::format(R"({{"t":"{}","v":{}}})", tag, json);
@@ -85,7 +30,7 @@ std::string KeyOrder(const Value& key) {
     case ValueKind::kDouble:
       return fmt::format("map[bits:{:016x} t:double v:{}]",
                          std::bit_cast<std::uint64_t>(key.number),
-                         ShortestText(key.number));
+                         FormatDouble(key.number));
     case ValueKind::kBool: return fmt::format("map[t:bool v:{}]", key.boolean);
     case ValueKind::kInt: return fmt::format("map[t:int v:{}]", key.integer);
     case ValueKind::kUint: return fmt::format("map[t:uint v:{}]", key.uinteger);
@@ -166,7 +111,7 @@ std::string ValueToJson(const Value& value) {
     case ValueKind::kDouble:
       return fmt::format(R"({{"bits":"{:016x}","t":"double","v":"{}"}})",
                          std::bit_cast<std::uint64_t>(value.number),
-                         ShortestText(value.number));
+                         FormatDouble(value.number));
     case ValueKind::kString: return Tagged("string", Quoted(value.text()));
     case ValueKind::kBytes: {
       std::string hex;
@@ -190,6 +135,10 @@ std::string ValueToJson(const Value& value) {
     case ValueKind::kType: return Tagged("type", Quoted(value.text()));
     case ValueKind::kMap: return Tagged("map", MapJson(*value.map));
     case ValueKind::kList: return Tagged("list", ListJson(*value.list));
+    case ValueKind::kFormat:
+      // Upstream prints a struct with the address of a function in it.
+      return Tagged(TypeName(value),
+                    fmt::format("\"{{{} 0x0 {}}}\"", value.format->title, value.format->regex_size));
     default: return Tagged(TypeName(value), Quoted(GoText(value)));
   }
 }

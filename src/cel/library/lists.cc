@@ -71,8 +71,14 @@ void FlattenInto(Context& context, ListRep& out, const ListRep& list, std::int64
 Value Flatten(Context& context, Args args) {
   const bool has_depth = args.size() > 1;
   if (!args[0].Is(ValueKind::kList) || (has_depth && !args[1].Is(ValueKind::kInt))) {
-    const auto name = [](const Value& value) {
-      return value.Is(ValueKind::kType) ? std::string("type") : std::string(TypeName(value));
+    const auto name = [](const Value& value) -> std::string {
+      switch (value.kind) {
+        case ValueKind::kType: return "type";
+        case ValueKind::kMap: return "map(dyn, dyn)";
+        case ValueKind::kList: return "list(dyn)";
+        case ValueKind::kOptional: return "optional_type(dyn)";
+        default: return std::string(TypeName(value));
+      }
     };
     return context.Error(has_depth ? fmt::format("no such overload: {}.flatten({})", name(args[0]), name(args[1]))
                                    : fmt::format("no such overload: {}.flatten()", name(args[0])));
