@@ -6,6 +6,7 @@
 
 #include "allot/verbs.h"
 #include "cli/io.h"
+#include "cli/cel_command.h"
 #include "cli/simulate_command.h"
 #include "cli/verbs.h"
 
@@ -18,6 +19,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"apply", allot::cli::RunApply},
+    {"cel", allot::cli::RunCel},
     {"completion", allot::cli::RunCompletion},
     {"controllers", allot::RunControllers},
     {"delete", allot::cli::RunDelete},

@@ -27,8 +27,12 @@ std::uint64_t InnerSize(const Value& value) {
   return Size(value);
 }
 
-std::uint64_t Ceil(double value) { return static_cast<std::uint64_t>(std::ceil(value)); }
-std::uint64_t Scan(std::uint64_t size) { return Ceil(static_cast<double>(size) * kTraversal); }
+std::uint64_t Ceil(double value) {
+  return static_cast<std::uint64_t>(std::ceil(value));
+}
+std::uint64_t Scan(std::uint64_t size) {
+  return Ceil(static_cast<double>(size) * kTraversal);
+}
 
 std::uint64_t MatchCost(std::uint64_t text, std::uint64_t pattern) {
   return Ceil((1.0 + static_cast<double>(text)) * kTraversal) *
@@ -76,8 +80,8 @@ std::uint64_t SelfCompare(const Value& list, std::string& panic) {
   }
   double factor = 2;
   const std::uint64_t size = list.list->size;
-  if (size > 0 && (list.list->items[0].Is(ValueKind::kString) ||
-                   list.list->items[0].Is(ValueKind::kBytes))) {
+  if (size > 0 &&
+      (list.list->items[0].Is(ValueKind::kString) || list.list->items[0].Is(ValueKind::kBytes))) {
     factor += kTraversal;
   }
   return AllocatingList(factor, size * size);
@@ -117,9 +121,7 @@ bool NamedCallCost(NamedCost rule,
       }
       cost = MatchCost(Size(args[0]), Size(args[1]));
       return true;
-    case NamedCost::kIp:
-      cost = overload == "cidr_ip" ? 1 : Scan(Size(args[0]));
-      return true;
+    case NamedCost::kIp: cost = overload == "cidr_ip" ? 1 : Scan(Size(args[0])); return true;
     case NamedCost::kOne: cost = 1; return true;
     case NamedCost::kContainsIp: cost = ContainsCost(args, overload, false); return true;
     case NamedCost::kContainsCidr: cost = ContainsCost(args, overload, true); return true;

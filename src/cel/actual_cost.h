@@ -18,7 +18,8 @@ namespace allot::cel {
                                      const Value& result,
                                      std::string& panic);
 
-/// The values observed so far, by node id. Dropping an id forgets everything above it, so that loops reuse it.
+/// The values observed so far, by node id. Dropping an id forgets everything above it, so that
+/// loops reuse it.
 class ValueStack {
  public:
   void Push(const Value& value, std::uint32_t id) { entries_.push_back({value, id}); }

@@ -1,5 +1,6 @@
-// The syntax tree of an expression. Nodes live in the arena of one compilation; ids are dense, so that later passes
-// keep their findings in arrays. Thread safety: built by one thread, then read-only.
+// The syntax tree of an expression. Nodes live in the arena of one compilation; ids are dense, so
+// that later passes keep their findings in arrays. Thread safety: built by one thread, then
+// read-only.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +63,8 @@ struct Comprehension {
 
 struct Expr {
   ExprKind kind = ExprKind::kUnspecified;
-  bool test_only = false;    ///< kSelect: has()
-  bool member = false;       ///< kCall: called on a target
+  bool test_only = false;  ///< kSelect: has()
+  bool member = false;     ///< kCall: called on a target
   std::uint32_t id = 0;
   std::uint32_t offset = 0;  ///< Unit: bytes into the source
   std::string_view name;     ///< ident, selected field, function, message type

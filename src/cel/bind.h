@@ -21,7 +21,11 @@ struct QualifiedName {
 /// The value of a capacity in the form (fast or slow) its text has.
 [[nodiscard]] Value CapacityToValue(Context& context, const Capacity& capacity);
 
-/// Binds a device. False: `error` has upstream's text ("attribute x: ..."); no expression can be evaluated on it.
-[[nodiscard]] bool BindDevice(Context& context, const DeviceView& device, Value& out, std::string& error);
+/// Binds a device. False: `error` has upstream's text ("attribute x: ..."); no expression can be
+/// evaluated on it.
+[[nodiscard]] bool BindDevice(Context& context,
+                              const DeviceView& device,
+                              Value& out,
+                              std::string& error);
 
 }  // namespace allot::cel

@@ -12,9 +12,23 @@
 namespace allot::cel {
 namespace {
 
-constexpr std::array<std::string_view, 17> kReserved = {
-    "as",     "break",  "const",   "continue",  "else",   "for", "function", "if",   "import",
-    "let",    "loop",   "package", "namespace", "return", "var", "void",     "while"};
+constexpr std::array<std::string_view, 17> kReserved = {"as",
+                                                        "break",
+                                                        "const",
+                                                        "continue",
+                                                        "else",
+                                                        "for",
+                                                        "function",
+                                                        "if",
+                                                        "import",
+                                                        "let",
+                                                        "loop",
+                                                        "package",
+                                                        "namespace",
+                                                        "return",
+                                                        "var",
+                                                        "void",
+                                                        "while"};
 
 bool IsReserved(std::string_view name) {
   return std::ranges::find(kReserved, name) != kReserved.end();
@@ -160,8 +174,7 @@ Expr* TreeBuilder::Int(std::uint32_t offset, bool negative, std::string_view tex
       magnitude > kLimit - (negative ? 0U : 1U)) {
     return Error(offset, "invalid int literal");
   }
-  return factory_.NewInt(offset,
-                         static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude));
+  return factory_.NewInt(offset, static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude));
 }
 
 Expr* TreeBuilder::Uint(std::uint32_t offset, std::string_view text) {
@@ -194,8 +207,8 @@ Expr* TreeBuilder::String(std::uint32_t offset, std::string_view text, bool byte
   if (bytes) {
     text.remove_prefix(1);
   }
-  const bool plain = text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text[1] != text[0] &&
-                     text.find_first_of("\\\r") == std::string_view::npos;
+  const bool plain = text.size() >= 2 && (text[0] == '"' || text[0] == '\'') &&
+                     text[1] != text[0] && text.find_first_of("\\\r") == std::string_view::npos;
   if (plain) {
     literal.text = text.substr(1, text.size() - 2);
     return factory_.NewLiteral(offset, literal);
@@ -210,6 +223,8 @@ Expr* TreeBuilder::String(std::uint32_t offset, std::string_view text, bool byte
   return factory_.NewLiteral(offset, literal);
 }
 
-Expr* TreeBuilder::Null(std::uint32_t offset) { return factory_.NewLiteral(offset, Literal{}); }
+Expr* TreeBuilder::Null(std::uint32_t offset) {
+  return factory_.NewLiteral(offset, Literal{});
+}
 
 }  // namespace allot::cel

@@ -1,6 +1,6 @@
-// TreeBuilder: makes the nodes of an expression from its pieces, expands macros, reports what the grammar cannot see.
-// Both parsers use it: the fast one for correct input and the one that explains syntax errors.
-// Thread safety: one thread.
+// TreeBuilder: makes the nodes of an expression from its pieces, expands macros, reports what the
+// grammar cannot see. Both parsers use it: the fast one for correct input and the one that explains
+// syntax errors. Thread safety: one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace allot::cel {
 
 /// Which macros an environment has.
 struct MacroSet {
-  bool optionals = true;        ///< optMap, optFlatMap
-  bool two_variables = true;    ///< all(k, v, p) and its family, transformList ...
-  bool bind = true;             ///< cel.bind
+  bool optionals = true;      ///< optMap, optFlatMap
+  bool two_variables = true;  ///< all(k, v, p) and its family, transformList ...
+  bool bind = true;           ///< cel.bind
   bool sort_by = true;
   bool exists_one_camel = false;  ///< existsOne with one variable; Kubernetes lacks it
 };
@@ -98,8 +98,11 @@ class TreeBuilder {
                                 Expr* target,
                                 std::span<Expr* const> args);
 
-/// Undoes the escapes of a string or bytes literal, quotes and raw prefix included (the b prefix is not).
-/// False: `error` has cel-go's text.
-[[nodiscard]] bool Unescape(std::string_view text, bool bytes, std::string& out, std::string& error);
+/// Undoes the escapes of a string or bytes literal, quotes and raw prefix included (the b prefix is
+/// not). False: `error` has cel-go's text.
+[[nodiscard]] bool Unescape(std::string_view text,
+                            bool bytes,
+                            std::string& out,
+                            std::string& error);
 
 }  // namespace allot::cel

@@ -40,9 +40,10 @@ std::string ResultTypeError(const Env& env, const Type* type, const CompileOptio
         (lists && type->kind == TypeKind::kList && IsDerivedScalar(type->params[0]))) {
       return {};
     }
-    return fmt::format("must evaluate to a primitive scalar (string, integer, boolean, semver){}, not {}",
-                       lists ? " or a list of these scalars" : "",
-                       TypeText(type));
+    return fmt::format(
+        "must evaluate to a primitive scalar (string, integer, boolean, semver){}, not {}",
+        lists ? " or a list of these scalars" : "",
+        TypeText(type));
   }
   return {};
 }
@@ -122,10 +123,18 @@ base::Result<std::shared_ptr<const Program>> Compile(std::string_view expression
 Program::Program(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 Program::~Program() = default;
 
-const std::string& Program::expression() const { return impl_->expression; }
-const std::string& Program::type() const { return impl_->type; }
-std::uint64_t Program::max_cost() const { return impl_->max_cost; }
-Purpose Program::purpose() const { return impl_->options.purpose; }
+const std::string& Program::expression() const {
+  return impl_->expression;
+}
+const std::string& Program::type() const {
+  return impl_->type;
+}
+std::uint64_t Program::max_cost() const {
+  return impl_->max_cost;
+}
+Purpose Program::purpose() const {
+  return impl_->options.purpose;
+}
 
 std::string_view RuntimeErrorHint(std::string_view error) {
   return error.contains("no such key:")

@@ -70,10 +70,13 @@ class Checker {
   }
 
  private:
-  void Report(const Expr* at, std::string message) { errors_.Report(at->offset, std::move(message)); }
+  void Report(const Expr* at, std::string message) {
+    errors_.Report(at->offset, std::move(message));
+  }
   void Mismatch(const Expr* at, const Type* expected, const Type* actual) {
-    Report(at,
-           fmt::format("expected type '{}' but found '{}'", FormatType(expected), FormatType(actual)));
+    Report(
+        at,
+        fmt::format("expected type '{}' but found '{}'", FormatType(expected), FormatType(actual)));
   }
   void Undeclared(const Expr* at, std::string_view name) {
     Report(at,
@@ -212,7 +215,8 @@ class Checker {
         break;
       default:
         if (!target->IsDyn() && !target->IsError()) {
-          Report(expr, fmt::format("type '{}' does not support field selection", FormatType(target)));
+          Report(expr,
+                 fmt::format("type '{}' does not support field selection", FormatType(target)));
         }
         result = &types::kDyn;
     }
@@ -382,7 +386,8 @@ class Checker {
       signature += FormatType(unify_.Substitute(arg_types_[i], true));
     }
     signature += ")";
-    Report(expr, fmt::format("found no matching overload for '{}' applied to '{}'", name, signature));
+    Report(expr,
+           fmt::format("found no matching overload for '{}' applied to '{}'", name, signature));
   }
 
   const Type* Join(const Type* previous, const Type* current) {
@@ -466,9 +471,7 @@ class Checker {
         break;
       case TypeKind::kDyn:
       case TypeKind::kError:
-      case TypeKind::kParam:
-        static_cast<void>(unify_.IsAssignable(&types::kDyn, range));
-        break;
+      case TypeKind::kParam: static_cast<void>(unify_.IsAssignable(&types::kDyn, range)); break;
       default:
         Report(loop.range,
                fmt::format("expression of type '{}' cannot be range of a comprehension (must be "

@@ -1,4 +1,5 @@
-// The type checker: types and references for every node of a tree. Thread safety: one thread per check.
+// The type checker: types and references for every node of a tree. Thread safety: one thread per
+// check.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +39,16 @@ struct CheckedTree {
   }
 };
 
-/// Checks a tree, rewriting qualified names and namespaced calls in it. Reports errors; the answer is of use only
-/// when there are none.
+/// Checks a tree, rewriting qualified names and namespaced calls in it. Reports errors; the answer
+/// is of use only when there are none.
 [[nodiscard]] CheckedTree Check(const Env& env, Expr* root, ExprFactory& factory, Errors& errors);
 
-/// Kubernetes' checks of a checked tree: literals of durations, timestamps and patterns, mixed literals, formats.
+/// Kubernetes' checks of a checked tree: literals of durations, timestamps and patterns, mixed
+/// literals, formats.
 void Validate(const Env& env, const CheckedTree& tree, Errors& errors);
 
-/// The function a call of that name means in the environment; null: none. `name` becomes the resolved one.
+/// The function a call of that name means in the environment; null: none. `name` becomes the
+/// resolved one.
 [[nodiscard]] const Function* ResolveFunction(const Env& env, std::string_view name);
 
 }  // namespace allot::cel

@@ -24,7 +24,8 @@ class Context {
   void Reset();
 
   [[nodiscard]] base::Arena& arena() { return arena_; }
-  /// Whether the values outgrew what one evaluation may hold; it then ends like one over its cost limit.
+  /// Whether the values outgrew what one evaluation may hold; it then ends like one over its cost
+  /// limit.
   [[nodiscard]] bool exhausted() const { return exhausted_; }
   [[nodiscard]] ZoneCache& zones() { return zones_; }
 
@@ -80,7 +81,9 @@ class Context {
 
 /// "no such overload", the most common error.
 inline constexpr std::string_view kNoSuchOverload = "no such overload";
-[[nodiscard]] inline Value NoSuchOverload() { return Value::Error(kNoSuchOverload); }
+[[nodiscard]] inline Value NoSuchOverload() {
+  return Value::Error(kNoSuchOverload);
+}
 /// The error among the values, or "no such overload".
 [[nodiscard]] inline Value MaybeNoSuchOverload(const Value& value) {
   return value.IsError() ? value : NoSuchOverload();

@@ -81,8 +81,8 @@ const Env& DeviceEnv(Environment environment, const Gates& gates) {
   if (environment == Environment::kStored) {
     return environments.stored;
   }
-  return environments.fresh[(gates.list_type_attributes ? 2U : 0U) +
-                            (gates.consumable_capacity ? 1U : 0U)];
+  return environments
+      .fresh[(gates.list_type_attributes ? 2U : 0U) + (gates.consumable_capacity ? 1U : 0U)];
 }
 
 const Type* FindTypeName(const Env& env, std::string_view name) {

@@ -1,4 +1,5 @@
-// Env: what an expression may name: variables, types, libraries, macros. Thread safety: immutable once built.
+// Env: what an expression may name: variables, types, libraries, macros. Thread safety: immutable
+// once built.
 #pragma once
 
 #include <cstdint>

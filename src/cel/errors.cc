@@ -34,9 +34,8 @@ void Errors::Report(std::size_t offset, std::string message) {
   const std::string_view before = source_.substr(0, std::min(offset, source_.size()));
   const std::size_t newline = before.rfind('\n');
   const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
-  errors_.push_back({std::ranges::count(before, '\n') + 1,
-                     CountRunes(before.substr(start)),
-                     std::move(message)});
+  errors_.push_back(
+      {std::ranges::count(before, '\n') + 1, CountRunes(before.substr(start)), std::move(message)});
 }
 
 void Errors::ReportNowhere(std::string message) {
@@ -57,8 +56,7 @@ std::string Errors::DisplayOne(const Error& error) const {
     start = source_.find('\n', start) + 1;
   }
   const std::size_t end = source_.find('\n', start);
-  std::string snippet(
-      source_.substr(start, end == std::string_view::npos ? end : end - start));
+  std::string snippet(source_.substr(start, end == std::string_view::npos ? end : end - start));
   if (snippet.size() > kMaxSnippet) {
     return out;
   }

@@ -1,5 +1,5 @@
-// The errors of one compilation and their display: position, source line, caret, as cel-go prints them.
-// Thread safety: one thread.
+// The errors of one compilation and their display: position, source line, caret, as cel-go prints
+// them. Thread safety: one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ class Errors {
  public:
   explicit Errors(std::string_view source) : source_(source) {}
 
-  /// Reports an error at a place in the source. Unit of offset: bytes; at most one past the end counts as the end.
+  /// Reports an error at a place in the source. Unit of offset: bytes; at most one past the end
+  /// counts as the end.
   void Report(std::size_t offset, std::string message);
   /// Reports an error without a place (line -1).
   void ReportNowhere(std::string message);

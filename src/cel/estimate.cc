@@ -90,7 +90,8 @@ void Estimator::PushIteration(std::string_view name, const Expr* range, bool key
   if (entries) {
     size = use_key ? entries->key : entries->value;
   }
-  const std::string_view step = use_key ? (list ? "@indices" : "@keys") : (list ? "@items" : "@values");
+  const std::string_view step =
+      use_key ? (list ? "@indices" : "@keys") : (list ? "@items" : "@values");
   locals_.push_back({name, Append(PathOf(range), step), size, std::nullopt});
 }
 
@@ -271,8 +272,8 @@ Range Estimator::CostCall(const Expr* expr) {
   Range total{kUnbounded, 0};
   std::optional<Range> result;
   for (const Overload* const overload : reference.overloads) {
-    const CallEstimate call = Function(
-        expr, *overload, *reference.function, target ? &*target : nullptr, args, costs);
+    const CallEstimate call =
+        Function(expr, *overload, *reference.function, target ? &*target : nullptr, args, costs);
     total = total.Union(call.cost);
     if (call.result) {
       result = result ? result->Union(*call.result) : *call.result;

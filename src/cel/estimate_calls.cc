@@ -66,7 +66,8 @@ std::optional<CallEstimate> Estimator::Library(const Overload& overload,
     case CostRule::kListOutput:
       if (overload.id == "list_slice") {
         const Range size = Size(*target);
-        return AllocatingList(1, Range::Fixed(LiteralOr(args[1], size.max) - LiteralOr(args[0], 0)));
+        return AllocatingList(1,
+                              Range::Fixed(LiteralOr(args[1], size.max) - LiteralOr(args[0], 0)));
       }
       if (overload.id == "lists_range") {
         return AllocatingList(1, Range::Fixed(LiteralOr(args[0], kUnbounded)));
@@ -81,7 +82,8 @@ std::optional<CallEstimate> Estimator::Library(const Overload& overload,
       return square(*target, texts ? 2 + kTextCost : 2);
     }
     case CostRule::kListSortBy: {
-      const bool texts = overload.id.starts_with("list_string_") || overload.id.starts_with("list_bytes_");
+      const bool texts =
+          overload.id.starts_with("list_string_") || overload.id.starts_with("list_bytes_");
       return square(args[0], texts ? 2 + kTextCost : 2);
     }
     case CostRule::kSets:
@@ -225,7 +227,8 @@ std::optional<CallEstimate> Estimator::Kubernetes(const Overload& overload,
         return Split(*target, args);
       }
       return scan(2 * kTextCost);
-    case NamedCost::kJoin: return target == nullptr ? std::nullopt : std::optional(Join(*target, args));
+    case NamedCost::kJoin:
+      return target == nullptr ? std::nullopt : std::optional(Join(*target, args));
     case NamedCost::kFind: {
       if (target == nullptr || args.empty()) {
         return std::nullopt;
@@ -272,7 +275,9 @@ CallEstimate Estimator::Function(const Expr* expr,
   if (estimate) {
     return {estimate->cost.Plus(Sum(arg_costs)), estimate->result};
   }
-  const auto size = [](const SizedNode& node) { return node.computed.value_or(Range::Unknown()); };
+  const auto size = [](const SizedNode& node) {
+    return node.computed.value_or(Range::Unknown());
+  };
   const auto answer = [&](Range cost, std::optional<Range> result = std::nullopt) {
     return CallEstimate{cost.Plus(Sum(arg_costs)), result};
   };

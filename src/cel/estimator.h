@@ -1,5 +1,5 @@
-// The state of one static estimate: paths, sizes and entry sizes of nodes, as cel-go's coster keeps them.
-// Thread safety: one thread.
+// The state of one static estimate: paths, sizes and entry sizes of nodes, as cel-go's coster keeps
+// them. Thread safety: one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace allot::cel {
 
-/// A path from a variable to a part of it. Appending may write into memory an older path shares, as appending to a
-/// Go slice does: that decides some sizes upstream.
+/// A path from a variable to a part of it. Appending may write into memory an older path shares, as
+/// appending to a Go slice does: that decides some sizes upstream.
 struct SizePath {
   std::string_view* steps = nullptr;
   std::uint32_t size = 0;
@@ -83,7 +83,8 @@ class Estimator {
                                          const struct Function& function,
                                          const SizedNode* target,
                                          std::span<const SizedNode> args);
-  std::optional<CallEstimate> TraverseFirst(const struct Function& function, const SizedNode& target);
+  std::optional<CallEstimate> TraverseFirst(const struct Function& function,
+                                            const SizedNode& target);
   CallEstimate Replace(const SizedNode& target, std::span<const SizedNode> args);
   CallEstimate Split(const SizedNode& target, std::span<const SizedNode> args);
   CallEstimate Join(const SizedNode& target, std::span<const SizedNode> args);

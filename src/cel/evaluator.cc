@@ -1,4 +1,5 @@
-// Evaluator: binds a device, runs the exact interpreter and turns the value into what the caller wants.
+// Evaluator: binds a device, runs the exact interpreter and turns the value into what the caller
+// wants.
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,8 +40,8 @@ Raw Run(Context& context,
   }
   const Binding binding{"device", bound};
   const Program::Impl& impl = program.impl();
-  const Interpreter::Result result = interpreter.Run(
-      impl.plan, std::span(&binding, 1), impl.options.cost_limit, interrupt);
+  const Interpreter::Result result =
+      interpreter.Run(impl.plan, std::span(&binding, 1), impl.options.cost_limit, interrupt);
   out.value = result.value;
   out.cost = result.cost;
   if (result.value.IsError()) {

@@ -2,6 +2,8 @@
 
 namespace allot::cel {
 
-void ExplainSyntax(TreeBuilder& builder) { builder.Error(0, "Syntax error"); }
+void ExplainSyntax(TreeBuilder& builder) {
+  builder.Error(0, "Syntax error");
+}
 
 }  // namespace allot::cel

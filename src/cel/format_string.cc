@@ -60,10 +60,18 @@ std::string ScientificText(double value) {
   const std::string text = fmt::format("{:.6e}", value);
   const std::size_t e = text.find('e');
   std::string out = text.substr(0, e);
-  out += "\xC3\x97" "10";
-  constexpr std::string_view kSuperscripts[] = {"\xE2\x81\xB0", "\xC2\xB9",     "\xC2\xB2",
-                                                "\xC2\xB3",     "\xE2\x81\xB4", "\xE2\x81\xB5",
-                                                "\xE2\x81\xB6", "\xE2\x81\xB7", "\xE2\x81\xB8",
+  out +=
+      "\xC3\x97"
+      "10";
+  constexpr std::string_view kSuperscripts[] = {"\xE2\x81\xB0",
+                                                "\xC2\xB9",
+                                                "\xC2\xB2",
+                                                "\xC2\xB3",
+                                                "\xE2\x81\xB4",
+                                                "\xE2\x81\xB5",
+                                                "\xE2\x81\xB6",
+                                                "\xE2\x81\xB7",
+                                                "\xE2\x81\xB8",
                                                 "\xE2\x81\xB9"};
   for (const char c : std::string_view(text).substr(e + 1)) {
     if (c == '-') {
@@ -117,7 +125,9 @@ class Formatter {
       case ValueKind::kDuration: out += DurationText(value.integer); return true;
       case ValueKind::kBytes:
         if (!quantity::IsValidUtf8(value.text())) {
-          error_ = "could not convert argument \"invalid UTF-8 in bytes, cannot convert to string\" to string";
+          error_ =
+              "could not convert argument \"invalid UTF-8 in bytes, cannot convert to string\" to "
+              "string";
           return false;
         }
         out += value.text();
@@ -139,8 +149,8 @@ class Formatter {
       case ValueKind::kInt:
       case ValueKind::kUint: return Decimal(value, out);
       case ValueKind::kTimestamp:
-        out += fmt::format("timestamp({})",
-                           quantity::GoQuote(quantity::FormatNanoTime(*value.time)));
+        out +=
+            fmt::format("timestamp({})", quantity::GoQuote(quantity::FormatNanoTime(*value.time)));
         return true;
       case ValueKind::kDuration:
         out += fmt::format("duration({})", quantity::GoQuote(DurationText(value.integer)));
@@ -167,9 +177,7 @@ class Formatter {
       case ValueKind::kBool:
       case ValueKind::kNull:
       case ValueKind::kType: return String(value, out);
-      default:
-        error_ = fmt::format("no formatting function for {}", TypeName(value));
-        return false;
+      default: error_ = fmt::format("no formatting function for {}", TypeName(value)); return false;
     }
   }
 
@@ -228,8 +236,8 @@ class Formatter {
   bool Floating(const Value& value, char verb, int precision, std::string& out) {
     double number = value.number;
     if (IsSpecialDouble(value)) {
-      number = value.text() == "NaN" ? std::nan("")
-                                     : (value.text()[0] == '-' ? -HUGE_VAL : HUGE_VAL);
+      number =
+          value.text() == "NaN" ? std::nan("") : (value.text()[0] == '-' ? -HUGE_VAL : HUGE_VAL);
     } else if (!value.Is(ValueKind::kDouble)) {
       return Fail(verb, value);
     }
@@ -285,8 +293,9 @@ std::string FormatTypeError(char verb, std::string_view type) {
   std::string_view what;
   switch (verb) {
     case 's':
-      what = "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
-             "types, durations, and timestamps";
+      what =
+          "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
+          "types, durations, and timestamps";
       break;
     case 'd': what = "decimal clause can only be used on integers"; break;
     case 'f': what = "fixed-point clause can only be used on doubles"; break;
@@ -298,7 +307,8 @@ std::string FormatTypeError(char verb, std::string_view type) {
   return fmt::format("{}, was given {}", what, type);
 }
 
-std::optional<FormatClause> FormatScanner::Next(std::string& literal, std::optional<int>& precision) {
+std::optional<FormatClause> FormatScanner::Next(std::string& literal,
+                                                std::optional<int>& precision) {
   precision.reset();
   while (at_ < format_.size()) {
     if (format_[at_] != '%') {

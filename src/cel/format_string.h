@@ -23,15 +23,16 @@ struct FormatClause {
   std::size_t arg = 0;  ///< which argument it takes
 };
 
-/// Walks the clauses of a format string. Stops with an error text (without the outer "error during formatting")
-/// when the string is malformed or asks for more than `arg_count` arguments.
+/// Walks the clauses of a format string. Stops with an error text (without the outer "error during
+/// formatting") when the string is malformed or asks for more than `arg_count` arguments.
 class FormatScanner {
  public:
   /// `checking`: upstream's checker looks at the end of the string before it counts arguments.
   FormatScanner(std::string_view format, std::size_t arg_count, bool checking)
       : format_(format), arg_count_(arg_count), checking_(checking) {}
   /// The next clause; literal text before it goes to `literal`. Nothing: the end, or an error.
-  [[nodiscard]] std::optional<FormatClause> Next(std::string& literal, std::optional<int>& precision);
+  [[nodiscard]] std::optional<FormatClause> Next(std::string& literal,
+                                                 std::optional<int>& precision);
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::size_t args_used() const { return arg_; }
 
@@ -45,8 +46,8 @@ class FormatScanner {
   std::string error_;
 };
 
-/// What a clause may not be used for: the text upstream gives ("decimal clause can only be used on integers, was
-/// given string").
+/// What a clause may not be used for: the text upstream gives ("decimal clause can only be used on
+/// integers, was given string").
 [[nodiscard]] std::string FormatTypeError(char verb, std::string_view type);
 
 }  // namespace allot::cel

@@ -68,7 +68,9 @@ Function& Registry::Mutable(std::string_view name) {
   return function;
 }
 
-std::string_view Declare::Keep(std::string_view text) { return registry_.arena_.Copy(text); }
+std::string_view Declare::Keep(std::string_view text) {
+  return registry_.arena_.Copy(text);
+}
 
 void Declare::Add(std::string_view function,
                   std::string_view id,
@@ -177,8 +179,9 @@ Value Dispatch(Context& context, const Function& function, std::uint32_t librari
     bool matches = true;
     for (std::size_t i = 0; matches && i < args.size(); ++i) {
       matches = overload.non_strict && args[i].IsError() ? true
-                : args[i].IsError()                      ? false
-                : !function.type_guards || MatchesRuntimeType(overload.params[i], args[i]);
+                : args[i].IsError()
+                    ? false
+                    : !function.type_guards || MatchesRuntimeType(overload.params[i], args[i]);
     }
     if (matches) {
       return overload.fn(context, args);

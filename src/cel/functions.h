@@ -1,6 +1,7 @@
 // The functions an expression may call: names, overloads, implementations.
 //
-// One registry holds all libraries; an environment chooses by a mask. Thread safety: the registry is immutable.
+// One registry holds all libraries; an environment chooses by a mask. Thread safety: the registry
+// is immutable.
 #pragma once
 
 #include <array>
@@ -26,7 +27,8 @@ enum Library : std::uint32_t {
   kLibSets = 1U << 3,
   kLibLists = 1U << 4,
   kLibTwoVariables = 1U << 5,
-  kLibKubernetes = 1U << 6,   ///< url, regex, quantity, semver, format, lists, authorizer declarations
+  kLibKubernetes =
+      1U << 6,  ///< url, regex, quantity, semver, format, lists, authorizer declarations
   kLibNetwork = 1U << 7,
   kLibIncludes = 1U << 8,
 };
@@ -37,16 +39,16 @@ enum class Arity : std::uint8_t { kNone, kUnary, kBinary, kVariadic };
 /// What counts the actual cost of an overload when the checker chose it alone.
 enum class CostRule : std::uint8_t {
   kOne,
-  kSecondString,        // startsWith, endsWith
-  kFirstString,         // string <-> bytes, quote, format
+  kSecondString,  // startsWith, endsWith
+  kFirstString,   // string <-> bytes, quote, format
   kInList,
-  kCompareSizes,        // equality and ordering of strings and bytes
+  kCompareSizes,  // equality and ordering of strings and bytes
   kAddStrings,
   kMatches,
   kContains,
-  kListOutput,          // slice, range, reverse
+  kListOutput,  // slice, range, reverse
   kListFlatten,
-  kListSelfCompare,     // distinct, sort
+  kListSelfCompare,  // distinct, sort
   kListSortBy,
   kSets,
   kSetsTwice,
@@ -74,9 +76,9 @@ struct Overload {
 /// Cost by function name: the Kubernetes estimator, whatever the overload.
 enum class NamedCost : std::uint8_t {
   kNone,
-  kTraverseFirst,    // isSorted sum max min indexOf lastIndexOf includes
-  kScanFirst,        // url lowerAscii ... quantity, cidr, isIP
-  kScanFirstTwice,   // replace split ip.isCanonical
+  kTraverseFirst,   // isSorted sum max min indexOf lastIndexOf includes
+  kScanFirst,       // url lowerAscii ... quantity, cidr, isIP
+  kScanFirstTwice,  // replace split ip.isCanonical
   kJoin,
   kFind,
   kIp,

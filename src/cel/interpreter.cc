@@ -346,9 +346,8 @@ Value Interpreter::ExecList(const Step& step, Frame* frame) {
     }
     if (step.optionals[i]) {
       if (!value.Is(ValueKind::kOptional)) {
-        return context_.Error(
-            fmt::format("cannot initialize optional list element from non-optional value {}",
-                        GoText(value)));
+        return context_.Error(fmt::format(
+            "cannot initialize optional list element from non-optional value {}", GoText(value)));
       }
       if (value.optional == nullptr) {
         continue;

@@ -1,5 +1,5 @@
-// The exact interpreter: evaluates a plan step by step as cel-go does, counting the cost of every step.
-// Thread safety: one thread per interpreter.
+// The exact interpreter: evaluates a plan step by step as cel-go does, counting the cost of every
+// step. Thread safety: one thread per interpreter.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Interpreter {
   explicit Interpreter(Context& context) : context_(context) {}
 
   struct Result {
-    Value value;              ///< an error value when evaluation failed
+    Value value;  ///< an error value when evaluation failed
     std::uint64_t cost = 0;
     bool interrupted = false;
   };
@@ -58,7 +58,8 @@ class Interpreter {
   Value ResolveVariable(const Path& path, Frame* frame);
   Value Accumulator(Frame& frame);
   Value Qualify(const Value& start, const Path& path, Frame* frame);
-  /// Applies one qualifier. An error value is an error; `present` is false when a presence test found nothing.
+  /// Applies one qualifier. An error value is an error; `present` is false when a presence test
+  /// found nothing.
   Value QualifyOne(const Value& object,
                    const Qualifier& qualifier,
                    Frame* frame,

@@ -5,9 +5,15 @@
 namespace allot::cel {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool IsHex(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 // Reads the source with a terminating NUL past its end, which no token contains.
 class Scanner {
@@ -24,7 +30,8 @@ class Scanner {
     return i;
   }
 
-  // The end of an escape sequence whose backslash is at i; `reached` becomes where it failed, else 0 is not returned.
+  // The end of an escape sequence whose backslash is at i; `reached` becomes where it failed, else
+  // 0 is not returned.
   [[nodiscard]] std::size_t Escape(std::size_t i, std::size_t& reached) const {
     const char c = At(i + 1);
     reached = i + 1;
@@ -58,7 +65,8 @@ class Scanner {
     return i + 2 + hex;
   }
 
-  // The end of the string whose (first) quote is at i, 0 when it does not end; `reached` is the failing place.
+  // The end of the string whose (first) quote is at i, 0 when it does not end; `reached` is the
+  // failing place.
   [[nodiscard]] std::size_t Quoted(std::size_t i, bool raw, std::size_t& reached) const {
     const char quote = At(i);
     const bool triple = At(i + 1) == quote && At(i + 2) == quote && !End(i + 2);
@@ -235,7 +243,9 @@ Token Double(char first, char second) {
   return first == '|' && second == '|' ? Token::kOr : Token::kInvalid;
 }
 
-bool IsSpace(char c) { return c == '\t' || c == ' ' || c == '\r' || c == '\n' || c == '\f'; }
+bool IsSpace(char c) {
+  return c == '\t' || c == ' ' || c == '\r' || c == '\n' || c == '\f';
+}
 
 }  // namespace
 

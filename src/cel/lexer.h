@@ -56,8 +56,8 @@ struct Lexeme {
   std::uint32_t size = 0;
 };
 
-/// The longest token at `offset`. When there is none, `token` is kInvalid and `size` counts the bytes that were
-/// looked at before it became clear (the failing character not included).
+/// The longest token at `offset`. When there is none, `token` is kInvalid and `size` counts the
+/// bytes that were looked at before it became clear (the failing character not included).
 [[nodiscard]] Lexeme LexOne(std::string_view source, std::size_t offset);
 
 /// All visible tokens, with kEnd as the last. False: a piece of the source is no token.

@@ -167,11 +167,12 @@ Expr* MapOver(const Call& call, Expr* range) {
   Expr* const step =
       call.Operator(op::kAdd, {call.Accumulator(), call.List({{call.args[filtered ? 2 : 1]}})});
   Call on_range{call.builder, call.offset, range, call.args};
-  return Loop(
-      on_range, variables, Collect(call, init, filtered ? call.args[1] : nullptr, step));
+  return Loop(on_range, variables, Collect(call, init, filtered ? call.args[1] : nullptr, step));
 }
 
-Expr* Map(const Call& call) { return MapOver(call, call.target); }
+Expr* Map(const Call& call) {
+  return MapOver(call, call.target);
+}
 
 Expr* Filter(const Call& call) {
   Variables variables;
@@ -179,8 +180,7 @@ Expr* Filter(const Call& call) {
     return error;
   }
   Expr* const init = call.List({});
-  Expr* const step =
-      call.Operator(op::kAdd, {call.Accumulator(), call.List({{call.args[0]}})});
+  Expr* const step = call.Operator(op::kAdd, {call.Accumulator(), call.List({{call.args[0]}})});
   return Loop(call, variables, Collect(call, init, call.args[1], step));
 }
 
@@ -213,8 +213,7 @@ Expr* TransformMap(const Call& call) {
   const auto [filter, value] = ReadTransform(call);
   Expr* const key = call.make().NewIdent(call.offset, variables.first);
   Expr* const step = call.Operator(op::kMapInsert, {call.Accumulator(), key, value});
-  return Loop(
-      call, variables, Collect(call, call.make().NewMap(call.offset, {}), filter, step));
+  return Loop(call, variables, Collect(call, call.make().NewMap(call.offset, {}), filter, step));
 }
 
 Expr* TransformMapEntry(const Call& call) {
@@ -224,8 +223,7 @@ Expr* TransformMapEntry(const Call& call) {
   }
   const auto [filter, value] = ReadTransform(call);
   Expr* const step = call.Operator(op::kMapInsert, {call.Accumulator(), value});
-  return Loop(
-      call, variables, Collect(call, call.make().NewMap(call.offset, {}), filter, step));
+  return Loop(call, variables, Collect(call, call.make().NewMap(call.offset, {}), filter, step));
 }
 
 // A loop over nothing whose accumulator is a named value: how let-bindings are expressed.
@@ -262,12 +260,15 @@ Expr* OptionalMap(const Call& call, std::string_view macro, bool wrap) {
   if (wrap) {
     mapped = call.Operator("optional.of", {mapped});
   }
-  return call.Operator(op::kConditional,
-                       {has_value, mapped, call.Operator("optional.none", {})});
+  return call.Operator(op::kConditional, {has_value, mapped, call.Operator("optional.none", {})});
 }
 
-Expr* OptMap(const Call& call) { return OptionalMap(call, "optMap", /*wrap=*/true); }
-Expr* OptFlatMap(const Call& call) { return OptionalMap(call, "optFlatMap", /*wrap=*/false); }
+Expr* OptMap(const Call& call) {
+  return OptionalMap(call, "optMap", /*wrap=*/true);
+}
+Expr* OptFlatMap(const Call& call) {
+  return OptionalMap(call, "optFlatMap", /*wrap=*/false);
+}
 
 Expr* SortBy(const Call& call) {
   switch (call.target->kind) {

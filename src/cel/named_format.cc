@@ -18,9 +18,15 @@ constexpr std::string_view kSubdomainRegex =
     "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 constexpr std::string_view kKeyRegex = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsAlnum(char c) { return IsDigit(c) || IsLower(c) || (c >= 'A' && c <= 'Z'); }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool IsLower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool IsAlnum(char c) {
+  return IsDigit(c) || IsLower(c) || (c >= 'A' && c <= 'Z');
+}
 
 std::string RegexError(std::string_view message,
                        std::string_view regex,
@@ -59,8 +65,8 @@ bool MatchesSubdomain(std::string_view text) {
 
 bool MatchesKey(std::string_view text) {
   return !text.empty() && IsAlnum(text.front()) && IsAlnum(text.back()) &&
-         std::ranges::all_of(
-             text, [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
+         std::ranges::all_of(text,
+                             [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 Messages Label(std::string_view text) {
@@ -95,7 +101,9 @@ Messages SubdomainIn(std::string_view text, std::string_view unit) {
   return out;
 }
 
-Messages Subdomain(std::string_view text) { return SubdomainIn(text, "characters"); }
+Messages Subdomain(std::string_view text) {
+  return SubdomainIn(text, "characters");
+}
 
 Messages Label1035(std::string_view text) {
   Messages out;
@@ -122,17 +130,23 @@ std::string MaskDash(std::string_view text) {
   return out;
 }
 
-Messages LabelPrefix(std::string_view text) { return Label(MaskDash(text)); }
-Messages SubdomainPrefix(std::string_view text) { return Subdomain(MaskDash(text)); }
-Messages Label1035Prefix(std::string_view text) { return Label1035(MaskDash(text)); }
+Messages LabelPrefix(std::string_view text) {
+  return Label(MaskDash(text));
+}
+Messages SubdomainPrefix(std::string_view text) {
+  return Subdomain(MaskDash(text));
+}
+Messages Label1035Prefix(std::string_view text) {
+  return Label1035(MaskDash(text));
+}
 
 Messages QualifiedName(std::string_view text) {
   Messages out;
-  const std::string key_error =
-      RegexError("must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-                 "with an alphanumeric character",
-                 kKeyRegex,
-                 {"MyName", "my.name", "123-abc"});
+  const std::string key_error = RegexError(
+      "must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+      "with an alphanumeric character",
+      kKeyRegex,
+      {"MyName", "my.name", "123-abc"});
   const auto slashes = std::ranges::count(text, '/');
   if (slashes > 1) {
     out.push_back("a valid label key " + key_error +
@@ -209,8 +223,8 @@ Messages Byte(std::string_view text) {
   for (int i = 0; i < 2 && body.ends_with('='); ++i) {
     body.remove_suffix(1);
   }
-  valid = valid && std::ranges::all_of(
-                       body, [](char c) { return IsAlnum(c) || c == '+' || c == '/'; });
+  valid =
+      valid && std::ranges::all_of(body, [](char c) { return IsAlnum(c) || c == '+' || c == '/'; });
   return When(valid, "invalid base64");
 }
 
@@ -218,21 +232,24 @@ bool IsDate(std::string_view text) {
   return text.size() == 10 && quantity::ParseTime(std::string(text) + "T00:00:00Z").has_value();
 }
 
-Messages Date(std::string_view text) { return When(IsDate(text), "invalid date"); }
+Messages Date(std::string_view text) {
+  return When(IsDate(text), "invalid date");
+}
 
 // hh:mm:ss, an optional fraction after any one character, then z or an offset.
 bool IsClock(std::string_view text) {
   const auto digits = [&text](std::size_t at) {
     return at + 1 < text.size() && IsDigit(text[at]) && IsDigit(text[at + 1]);
   };
-  if (text.size() < 9 || !digits(0) || text[2] != ':' || !digits(3) || text[5] != ':' || !digits(6) ||
-      text.substr(0, 2) > "23" || text.substr(3, 2) > "59" || text.substr(6, 2) > "59") {
+  if (text.size() < 9 || !digits(0) || text[2] != ':' || !digits(3) || text[5] != ':' ||
+      !digits(6) || text.substr(0, 2) > "23" || text.substr(3, 2) > "59" ||
+      text.substr(6, 2) > "59") {
     return false;
   }
   const auto is_zone = [](std::string_view zone) {
-    return zone == "z" || (zone.size() == 6 && (zone[0] == '+' || zone[0] == '-') &&
-                           IsDigit(zone[1]) && IsDigit(zone[2]) && zone[3] == ':' &&
-                           IsDigit(zone[4]) && IsDigit(zone[5]));
+    return zone == "z" ||
+           (zone.size() == 6 && (zone[0] == '+' || zone[0] == '-') && IsDigit(zone[1]) &&
+            IsDigit(zone[2]) && zone[3] == ':' && IsDigit(zone[4]) && IsDigit(zone[5]));
   };
   const std::string_view rest = text.substr(8);
   std::size_t end = 1;
@@ -274,6 +291,8 @@ constexpr std::array kFormats = {
 
 }  // namespace
 
-std::span<const FormatRep> NamedFormats() { return kFormats; }
+std::span<const FormatRep> NamedFormats() {
+  return kFormats;
+}
 
 }  // namespace allot::cel

@@ -64,7 +64,8 @@ int HexDigit(char c) {
                                 : -1;
 }
 
-// Fills the gap an ellipsis left. False: there is nothing to fill, or no ellipsis where one is needed.
+// Fills the gap an ellipsis left. False: there is nothing to fill, or no ellipsis where one is
+// needed.
 std::optional<Failure> Expand(IpRep& ip, std::size_t filled, int ellipsis) {
   if (filled == 16) {
     if (ellipsis >= 0) {
@@ -189,7 +190,8 @@ std::string ParseAddrError(std::string_view text, const Failure& failure) {
 }
 
 bool IsMapped(const IpRep& ip) {
-  return ip.v6 && std::all_of(ip.bytes.begin(), ip.bytes.begin() + 10, [](auto b) { return b == 0; }) &&
+  return ip.v6 &&
+         std::all_of(ip.bytes.begin(), ip.bytes.begin() + 10, [](auto b) { return b == 0; }) &&
          ip.bytes[10] == 0xFF && ip.bytes[11] == 0xFF;
 }
 
@@ -197,7 +199,8 @@ std::unexpected<base::Status> Invalid(std::string message) {
   return base::Error(base::Reason::kInvalid, std::move(message));
 }
 
-constexpr std::string_view kCidrPrefix = "network address parse error during conversion from string: ";
+constexpr std::string_view kCidrPrefix =
+    "network address parse error during conversion from string: ";
 
 bool SameBits(const IpRep& a, const IpRep& b, int bits) {
   for (int i = 0; i < bits; ++i) {
@@ -230,8 +233,7 @@ base::Result<IpRep> ParseIp(std::string_view text) {
 
 base::Result<CidrRep> ParseCidr(std::string_view text) {
   const auto fail = [&](std::string_view why) {
-    return Invalid(
-        fmt::format("{}netip.ParsePrefix({}): {}", kCidrPrefix, GoQuote(text), why));
+    return Invalid(fmt::format("{}netip.ParsePrefix({}): {}", kCidrPrefix, GoQuote(text), why));
   };
   const std::size_t slash = text.rfind('/');
   if (slash == std::string_view::npos) {
@@ -339,8 +341,9 @@ bool IsLinkLocalUnicast(const IpRep& ip) {
 
 bool IsGlobalUnicast(const IpRep& ip) {
   const bool multicast = ip.v6 ? ip.bytes[0] == 0xFF : (ip.bytes[0] & 0xF0) == 0xE0;
-  const bool broadcast =
-      !ip.v6 && std::all_of(ip.bytes.begin(), ip.bytes.begin() + 4, [](auto b) { return b == 255; });
+  const bool broadcast = !ip.v6 && std::all_of(ip.bytes.begin(), ip.bytes.begin() + 4, [](auto b) {
+    return b == 255;
+  });
   return !broadcast && !multicast && !IsUnspecified(ip) && !IsLoopback(ip) &&
          !IsLinkLocalUnicast(ip);
 }

@@ -48,7 +48,9 @@ bool IsNumber(const Value& value) {
   return value.Is(ValueKind::kInt) || value.Is(ValueKind::kUint) || value.Is(ValueKind::kDouble);
 }
 
-bool IsNan(const Value& value) { return value.Is(ValueKind::kDouble) && std::isnan(value.number); }
+bool IsNan(const Value& value) {
+  return value.Is(ValueKind::kDouble) && std::isnan(value.number);
+}
 
 // REQUIRES: both are numbers and none is NaN.
 int OrderNumbers(const Value& a, const Value& b) {
@@ -113,8 +115,8 @@ Value EqualObjects(const Value& a, const Value& b) {
   }
   switch (a.kind) {
     case ValueKind::kQuantity:
-      return Value::Bool(
-          quantity::ExactQuantity::Compare(a.quantity->value, b.quantity->value) == 0);
+      return Value::Bool(quantity::ExactQuantity::Compare(a.quantity->value, b.quantity->value) ==
+                         0);
     case ValueKind::kSemver: return Value::Bool(quantity::CompareSemver(*a.semver, *b.semver) == 0);
     case ValueKind::kUrl: return Value::Bool(a.url->url->ToString() == b.url->url->ToString());
     case ValueKind::kIp: return Value::Bool(*a.ip == *b.ip);
@@ -147,8 +149,7 @@ Value EqualTo(const Value& left, const Value& right) {
     case ValueKind::kType:
       return Value::Bool(left.kind == right.kind && left.text() == right.text());
     case ValueKind::kList:
-      return right.Is(ValueKind::kList) ? EqualLists(*left.list, *right.list)
-                                        : Value::Bool(false);
+      return right.Is(ValueKind::kList) ? EqualLists(*left.list, *right.list) : Value::Bool(false);
     case ValueKind::kMap:
       return right.Is(ValueKind::kMap) ? EqualMaps(*left.map, *right.map) : Value::Bool(false);
     case ValueKind::kTimestamp:
@@ -230,7 +231,8 @@ std::size_t HashKey(const Value& key) {
     case ValueKind::kBool: return key.boolean ? 1 : 2;
     case ValueKind::kInt:
     case ValueKind::kUint:
-    case ValueKind::kDuration: return std::hash<std::uint64_t>()(key.uinteger * 0x9E3779B97F4A7C15U);
+    case ValueKind::kDuration:
+      return std::hash<std::uint64_t>()(key.uinteger * 0x9E3779B97F4A7C15U);
     case ValueKind::kDouble: return std::hash<double>()(key.number);
     case ValueKind::kString:
     case ValueKind::kBytes:
@@ -339,8 +341,8 @@ std::string BadListIndex(const Value& index) {
   if (IsNumber(index)) {
     return fmt::format("unsupported index value {} in list", GoText(index));
   }
-  const std::string_view name = index.Is(ValueKind::kList)  ? "list(dyn)"
-                                : index.Is(ValueKind::kMap) ? "map(dyn, dyn)"
+  const std::string_view name = index.Is(ValueKind::kList)       ? "list(dyn)"
+                                : index.Is(ValueKind::kMap)      ? "map(dyn, dyn)"
                                 : index.Is(ValueKind::kOptional) ? "optional_type(dyn)"
                                                                  : TypeName(index);
   return fmt::format("unsupported index type '{}' in list", name);

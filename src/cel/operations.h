@@ -12,14 +12,16 @@
 
 namespace allot::cel {
 
-/// Equality as the == operator has it: null equals only null, then the left value decides. Bool or an error.
+/// Equality as the == operator has it: null equals only null, then the left value decides. Bool or
+/// an error.
 [[nodiscard]] Value Equal(const Value& left, const Value& right);
 /// Equality as the left value has it, null included.
 [[nodiscard]] Value EqualTo(const Value& left, const Value& right);
 /// Order as -1, 0, 1; or an error.
 [[nodiscard]] Value Compare(const Value& left, const Value& right);
 
-/// Looks a key up as maps do, numbers across kinds. Null pointer: not there. Does not answer for unknown keys.
+/// Looks a key up as maps do, numbers across kinds. Null pointer: not there. Does not answer for
+/// unknown keys.
 [[nodiscard]] const Value* FindExact(const MapRep& map, const Value& key);
 /// The same; a map with a default answers an unknown key with an empty map.
 [[nodiscard]] const Value* Find(const MapRep& map, const Value& key);

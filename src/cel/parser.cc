@@ -112,9 +112,7 @@ class Parser {
     Depth& operator=(const Depth&) = delete;
     int& counter_;
   };
-  [[nodiscard]] bool TooDeep(int depth) const {
-    return depth > builder_.syntax().max_recursion;
-  }
+  [[nodiscard]] bool TooDeep(int depth) const { return depth > builder_.syntax().max_recursion; }
 
   Node ParseExpr() {
     const Depth depth(expr_depth_);
@@ -155,8 +153,8 @@ class Parser {
       terms.Push(next.expr);
       first.height = std::max(first.height, next.height);
     }
-    first.expr = builder_.Logic(
-        token == Token::kOr ? op::kOr : op::kAnd, terms.items(), offsets.items());
+    first.expr =
+        builder_.Logic(token == Token::kOr ? op::kOr : op::kAnd, terms.items(), offsets.items());
     return first;
   }
 
@@ -209,8 +207,8 @@ class Parser {
 
   Node ParseUnary() {
     const Token token = Peek();
-    const bool signed_literal = token == Token::kMinus && (Peek(1) == Token::kNumInt ||
-                                                           Peek(1) == Token::kNumFloat);
+    const bool signed_literal =
+        token == Token::kMinus && (Peek(1) == Token::kNumInt || Peek(1) == Token::kNumFloat);
     if ((token != Token::kExclam && token != Token::kMinus) || signed_literal) {
       return ParseMember();
     }
@@ -223,9 +221,9 @@ class Parser {
     if (failed_ || count % 2 == 0) {
       return operand;
     }
-    return {builder_.Operator(
-                offset, token == Token::kExclam ? op::kNot : op::kNegate, {operand.expr}),
-            operand.height};
+    return {
+        builder_.Operator(offset, token == Token::kExclam ? op::kNot : op::kNegate, {operand.expr}),
+        operand.height};
   }
 
   Node ParseMember() {
@@ -498,10 +496,8 @@ Expr* Parse(TreeBuilder& builder) {
     const auto points = std::ranges::count_if(
         builder.source(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
     if (static_cast<std::size_t>(points) > kMaxCodePoints) {
-      builder.errors().ReportNowhere(
-          fmt::format("expression code point size exceeds limit: size: {}, limit {}",
-                      points,
-                      kMaxCodePoints));
+      builder.errors().ReportNowhere(fmt::format(
+          "expression code point size exceeds limit: size: {}, limit {}", points, kMaxCodePoints));
       return nullptr;
     }
   }

@@ -18,7 +18,9 @@ bool IsConversion(std::string_view function) {
   return std::ranges::find(kNames, function) != kNames.end();
 }
 
-bool IsConstant(const Step* step) { return step->kind == StepKind::kConstant; }
+bool IsConstant(const Step* step) {
+  return step->kind == StepKind::kConstant;
+}
 
 bool IsKeyKind(const Value& value) {
   switch (value.kind) {
@@ -66,8 +68,7 @@ class Planner {
     return Constant(id, Value::Null());
   }
   Value Persist(Value value) {
-    return value.Is(ValueKind::kString) || value.Is(ValueKind::kBytes) ||
-                   value.Is(ValueKind::kType)
+    return value.Is(ValueKind::kString) || value.Is(ValueKind::kBytes) || value.Is(ValueKind::kType)
                ? context_.Text(value.kind, value.text())
                : value;
   }
@@ -82,8 +83,7 @@ class Planner {
   Step* MakeIdent(const Expr* expr) {
     const Reference& reference = tree_.ReferenceOf(expr);
     if (reference.kind == Reference::Kind::kType) {
-      return Constant(expr->id,
-                      Persist(Value::Text(ValueKind::kType, reference.type->name)));
+      return Constant(expr->id, Persist(Value::Text(ValueKind::kType, reference.type->name)));
     }
     Path* const path = plan_.NewPath(Path::Kind::kVariable, expr->id);
     path->name = Name(expr->name);
@@ -96,8 +96,8 @@ class Planner {
     if (step->kind == StepKind::kPath) {
       return step;
     }
-    Path* const path =
-        plan_.NewPath(Path::Kind::kRelative, step->kind == StepKind::kPath ? step->path->ObservedId() : step->id);
+    Path* const path = plan_.NewPath(
+        Path::Kind::kRelative, step->kind == StepKind::kPath ? step->path->ObservedId() : step->id);
     path->operand = step;
     return PathStep(path);
   }
@@ -184,8 +184,8 @@ class Planner {
     Step* const step = plan_.NewStep(CallKind(expr), expr->id);
     step->args.assign(args.begin(), args.end());
     const Reference& reference = tree_.ReferenceOf(expr);
-    step->function = reference.function != nullptr ? reference.function
-                                                   : ResolveFunction(env_, expr->name);
+    step->function =
+        reference.function != nullptr ? reference.function : ResolveFunction(env_, expr->name);
     if (step->function == nullptr) {
       return Fail(expr->id, fmt::format("no such overload: {}", expr->name));
     }
@@ -227,7 +227,8 @@ class Planner {
     if (IsConversion(function.name) && step->args.size() == 1 && IsConstant(step->args[0])) {
       return FoldConversion(expr, step);
     }
-    const bool pattern = function.name == "matches" || function.name == "find" || function.name == "findAll";
+    const bool pattern =
+        function.name == "matches" || function.name == "find" || function.name == "findAll";
     if (pattern && step->args.size() > 1 && IsConstant(step->args[1]) &&
         step->args[1]->constant.Is(ValueKind::kString)) {
       auto regex = Regex::Compile(step->args[1]->constant.text());
@@ -252,9 +253,10 @@ class Planner {
     if (step.function->singleton != nullptr) {
       return step.function->singleton_arity;
     }
-    const auto bound = std::ranges::count_if(step.function->overloads, [&](const Overload& overload) {
-      return (overload.library & env_.libraries) != 0 && overload.fn != nullptr;
-    });
+    const auto bound =
+        std::ranges::count_if(step.function->overloads, [&](const Overload& overload) {
+          return (overload.library & env_.libraries) != 0 && overload.fn != nullptr;
+        });
     return bound > 1 ? Arity::kVariadic : by_count;
   }
 
@@ -334,11 +336,10 @@ class Planner {
     ListRep* const list = context_.NewList(step->args.size());
     for (std::size_t i = 0; i < step->args.size(); ++i) {
       if (step->optionals[i]) {
-        return Constant(
-            expr->id,
-            context_.Error(fmt::format(
-                "cannot initialize optional list element from non-optional value {}",
-                GoText(step->args[i]->constant))));
+        return Constant(expr->id,
+                        context_.Error(fmt::format(
+                            "cannot initialize optional list element from non-optional value {}",
+                            GoText(step->args[i]->constant))));
       }
       context_.Append(*list, step->args[i]->constant);
     }

@@ -1,6 +1,6 @@
-// The plan of a checked expression: the steps the exact interpreter runs, folded and numbered as cel-go's planner does,
-// because what an evaluation costs is counted over these very steps.
-// Thread safety: immutable once planned.
+// The plan of a checked expression: the steps the exact interpreter runs, folded and numbered as
+// cel-go's planner does, because what an evaluation costs is counted over these very steps. Thread
+// safety: immutable once planned.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct Path {
   bool global = false;
   std::uint32_t id = 0;
   std::string_view name;
-  const Step* operand = nullptr;    ///< kRelative; kConditional: the condition
+  const Step* operand = nullptr;  ///< kRelative; kConditional: the condition
   Path* truthy = nullptr;
   Path* falsy = nullptr;
   std::vector<Qualifier> qualifiers;
@@ -89,14 +89,14 @@ struct Step {
   Value constant;
   Path* path = nullptr;
   std::vector<const Step*> args;
-  std::vector<bool> optionals;       ///< kList: by element; kMap: by entry
+  std::vector<bool> optionals;  ///< kList: by element; kMap: by entry
   const Function* function = nullptr;
   const Overload* overload = nullptr;  ///< set where the checker left exactly one
   /// kCall: how upstream binds it. kVariadic stops at the first argument that errs.
   Arity arity = Arity::kNone;
   std::shared_ptr<const Regex> regex;  ///< a constant pattern
   std::unique_ptr<LoopPlan> loop;
-  MapRep* set = nullptr;               ///< kSetMembership
+  MapRep* set = nullptr;  ///< kSetMembership
 };
 
 /// A planned expression and the memory of its constants.
@@ -120,7 +120,10 @@ class Plan {
 };
 
 /// Plans a checked tree. False: `error` has upstream's text ("type conversion error from ...").
-[[nodiscard]] bool MakePlan(const Env& env, const CheckedTree& tree, Plan& plan, std::string& error);
+[[nodiscard]] bool MakePlan(const Env& env,
+                            const CheckedTree& tree,
+                            Plan& plan,
+                            std::string& error);
 
 /// A literal as a value. Lifetime: the literal's text.
 [[nodiscard]] Value LiteralValue(const Literal& literal);

@@ -24,8 +24,8 @@ struct Program::Impl {
   CompileOptions options;
 };
 
-/// Compiles in any environment, checking the result type only when the purpose says so. `error_reason` tells invalid
-/// expressions from what upstream calls internal errors.
+/// Compiles in any environment, checking the result type only when the purpose says so.
+/// `error_reason` tells invalid expressions from what upstream calls internal errors.
 [[nodiscard]] Compilation CompileIn(const Env& env,
                                     std::string_view expression,
                                     const CompileOptions& options,

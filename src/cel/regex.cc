@@ -104,12 +104,8 @@ base::Result<std::shared_ptr<const Regex>> Regex::Compile(std::string_view patte
 }
 
 bool Regex::Matches(std::string_view text) const {
-  return impl_->re.Match(re2::StringPiece(text.data(), text.size()),
-                         0,
-                         text.size(),
-                         RE2::UNANCHORED,
-                         nullptr,
-                         0);
+  return impl_->re.Match(
+      re2::StringPiece(text.data(), text.size()), 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
 std::string_view Regex::Find(std::string_view text) const {

@@ -14,7 +14,8 @@ namespace allot::cel {
 
 class Regex {
  public:
-  /// Compiles a pattern. Errors: kInvalid with Go's text ("error parsing regexp: missing closing ]: `[`").
+  /// Compiles a pattern. Errors: kInvalid with Go's text ("error parsing regexp: missing closing ]:
+  /// `[`").
   static base::Result<std::shared_ptr<const Regex>> Compile(std::string_view pattern);
 
   ~Regex();
@@ -26,7 +27,8 @@ class Regex {
   /// The leftmost match, or an empty text.
   [[nodiscard]] std::string_view Find(std::string_view text) const;
   /// Up to `limit` matches as Go's FindAllString gives them; a negative limit means all.
-  [[nodiscard]] std::vector<std::string_view> FindAll(std::string_view text, std::int64_t limit) const;
+  [[nodiscard]] std::vector<std::string_view> FindAll(std::string_view text,
+                                                      std::int64_t limit) const;
 
  private:
   struct Impl;

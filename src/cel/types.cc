@@ -12,7 +12,10 @@ constexpr Type Named(TypeKind kind, std::string_view name) {
   return type;
 }
 
-constexpr Type Container(TypeKind kind, std::string_view name, const Type* first, const Type* second = nullptr) {
+constexpr Type Container(TypeKind kind,
+                         std::string_view name,
+                         const Type* first,
+                         const Type* second = nullptr) {
   Type type = Named(kind, name);
   type.params = {first, second};
   type.param_count = second == nullptr ? 1 : 2;
@@ -111,7 +114,9 @@ const Type* TypeFactory::Map(const Type* key, const Type* value) {
 const Type* TypeFactory::Optional(const Type* value) {
   return New(TypeKind::kOpaque, "optional_type", {value});
 }
-const Type* TypeFactory::TypeOf(const Type* type) { return New(TypeKind::kType, "type", {type}); }
+const Type* TypeFactory::TypeOf(const Type* type) {
+  return New(TypeKind::kType, "type", {type});
+}
 
 const Type* TypeFactory::Opaque(std::string_view name, std::span<const Type* const> params) {
   Type* const type = New(TypeKind::kOpaque, arena_.Copy(name), {});
@@ -145,8 +150,12 @@ const Type* TypeFactory::Fresh(std::uint32_t variable) {
   return type;
 }
 
-bool IsExactType(const Type* a, const Type* b) { return SameType(a, b, true); }
-bool IsEquivalentType(const Type* a, const Type* b) { return SameType(a, b, false); }
+bool IsExactType(const Type* a, const Type* b) {
+  return SameType(a, b, true);
+}
+bool IsEquivalentType(const Type* a, const Type* b) {
+  return SameType(a, b, false);
+}
 
 std::string FormatType(const Type* type) {
   switch (type->kind) {

@@ -1,5 +1,5 @@
-// The types of the checker. Types are immutable; those of one compilation live in its arena, the named ones for ever.
-// Thread safety: immutable.
+// The types of the checker. Types are immutable; those of one compilation live in its arena, the
+// named ones for ever. Thread safety: immutable.
 #pragma once
 
 #include <array>

@@ -16,7 +16,8 @@ class Unifier {
   explicit Unifier(TypeFactory& types) : types_(types) {}
 
   [[nodiscard]] const Type* NewVariable();
-  /// Whether a value of type `from` may stand where `to` is wanted; binds variables when so, and only then.
+  /// Whether a value of type `from` may stand where `to` is wanted; binds variables when so, and
+  /// only then.
   [[nodiscard]] bool IsAssignable(const Type* from, const Type* to);
   [[nodiscard]] bool IsAssignableList(std::span<const Type* const> from,
                                       std::span<const Type* const> to);

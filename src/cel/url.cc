@@ -22,7 +22,9 @@ bool ShouldEscape(char c, Mode mode) {
   if (IsUnreserved(c)) {
     return false;
   }
-  const auto in = [c](std::string_view set) { return c != '\0' && set.contains(c); };
+  const auto in = [c](std::string_view set) {
+    return c != '\0' && set.contains(c);
+  };
   switch (mode) {
     case Mode::kHost:
     case Mode::kZone: return !in("!$&'()*+,;=:[]<>\"");
@@ -141,9 +143,8 @@ class Parser {
 
   // Empty: parsed into url().
   std::string Run() {
-    if (std::ranges::any_of(raw_, [](char c) {
-          return static_cast<unsigned char>(c) < ' ' || c == 0x7F;
-        })) {
+    if (std::ranges::any_of(
+            raw_, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; })) {
       return "net/url: invalid control character in URL";
     }
     if (raw_.empty() && via_request_) {
@@ -182,8 +183,7 @@ class Parser {
 
  private:
   std::string Hierarchy(std::string_view rest) {
-    const bool may_have_host =
-        !url_.scheme.empty() || (!via_request_ && !rest.starts_with("///"));
+    const bool may_have_host = !url_.scheme.empty() || (!via_request_ && !rest.starts_with("///"));
     if (may_have_host && rest.starts_with("//")) {
       std::string_view authority = rest.substr(2);
       const std::size_t slash = authority.find('/');
@@ -289,8 +289,8 @@ class Parser {
       name += zone_name;
     }
     // Only an IPv6 address may stand in brackets; the address parser gives the text.
-    const std::string wanted = fmt::format("IP Address {} parse error during conversion from string: ",
-                                           GoQuote(name));
+    const std::string wanted =
+        fmt::format("IP Address {} parse error during conversion from string: ", GoQuote(name));
     if (const auto ip = ParseIp(name); !ip) {
       const std::string& message = ip.error().message();
       if (message.starts_with(wanted)) {
@@ -339,8 +339,12 @@ std::string Spelling(std::string_view raw, std::string_view decoded, Mode mode) 
 
 }  // namespace
 
-std::string Url::Hostname() const { return std::string(SplitHostPort(host).first); }
-std::string Url::Port() const { return std::string(SplitHostPort(host).second); }
+std::string Url::Hostname() const {
+  return std::string(SplitHostPort(host).first);
+}
+std::string Url::Port() const {
+  return std::string(SplitHostPort(host).second);
+}
 
 std::string Url::EscapedPath() const {
   return raw_path.empty() && path == "*" ? "*" : Spelling(raw_path, path, Mode::kPath);

@@ -15,7 +15,9 @@ namespace {
 constexpr std::int64_t kMinUnix = -62'135'596'800;
 constexpr std::int64_t kMaxUnix = 253'402'300'799;
 
-bool InRange(std::int64_t seconds) { return seconds >= kMinUnix && seconds <= kMaxUnix; }
+bool InRange(std::int64_t seconds) {
+  return seconds >= kMinUnix && seconds <= kMaxUnix;
+}
 
 bool IsDurationLiteral(const Literal& literal) {
   return literal.kind == LiteralKind::kString && quantity::ParseDuration(literal.text).has_value();
@@ -29,7 +31,9 @@ bool IsTimestampLiteral(const Literal& literal) {
   return parsed && InRange(parsed->seconds);
 }
 
-bool IsRegexLiteral(const Literal& literal) { return Regex::Compile(literal.text).has_value(); }
+bool IsRegexLiteral(const Literal& literal) {
+  return Regex::Compile(literal.text).has_value();
+}
 
 // Walks the tree once; what is inside a format() call may mix types.
 class Validator {
@@ -75,8 +79,8 @@ class Validator {
   }
 
   void CheckLiteral(const Expr* expr, std::string_view function, bool (*valid)(const Literal&)) {
-    if (expr->name != function || expr->args.empty() ||
-        expr->args[0]->kind != ExprKind::kLiteral || valid(*expr->args[0]->literal)) {
+    if (expr->name != function || expr->args.empty() || expr->args[0]->kind != ExprKind::kLiteral ||
+        valid(*expr->args[0]->literal)) {
       return;
     }
     errors_.Report(expr->args[0]->offset, fmt::format("invalid {} argument", function));
@@ -95,9 +99,9 @@ class Validator {
       return type;
     }
     if (type->param_count == 0) {
-      errors_.Report(value->offset,
-                     fmt::format("expected type 'optional_type({0})' but found '{0}'",
-                                 FormatType(type)));
+      errors_.Report(
+          value->offset,
+          fmt::format("expected type 'optional_type({0})' but found '{0}'", FormatType(type)));
       return nullptr;
     }
     return type->params[0];
@@ -159,19 +163,20 @@ class Validator {
     while (const auto clause = scanner.Next(literal, precision)) {
       const Expr* const bad = BadArgument(args[clause->arg].value, clause->verb);
       if (bad != nullptr) {
-        errors_.Report(bad->offset,
-                       "error during formatting: " +
-                           FormatTypeError(clause->verb, tree_.TypeOf(bad)->name));
+        errors_.Report(
+            bad->offset,
+            "error during formatting: " + FormatTypeError(clause->verb, tree_.TypeOf(bad)->name));
         return;
       }
     }
     if (!scanner.error().empty()) {
       errors_.Report(expr->offset, scanner.error());
     } else if (args.size() > scanner.args_used()) {
-      errors_.Report(expr->offset,
-                     fmt::format("too many arguments supplied to string.format (expected {}, got {})",
-                                 scanner.args_used(),
-                                 args.size()));
+      errors_.Report(
+          expr->offset,
+          fmt::format("too many arguments supplied to string.format (expected {}, got {})",
+                      scanner.args_used(),
+                      args.size()));
     }
   }
 

@@ -51,7 +51,8 @@ struct QuantityRep {
 
 struct Value {
   ValueKind kind = ValueKind::kNull;
-  /// kQuantity: the result of an addition or subtraction, which upstream holds behind a pointer and never finds equal.
+  /// kQuantity: the result of an addition or subtraction, which upstream holds behind a pointer and
+  /// never finds equal.
   bool computed = false;
   /// kError: a Go panic, whose text stands after "internal error: ".
   bool panic = false;
@@ -134,7 +135,8 @@ struct ListRep {
   bool growing = false;
   /// Made by concatenation: an element comparison that errs makes the whole comparison err.
   bool concatenated = false;
-  /// The Go type behind the list where it is not []ref.Val; error texts of derived attributes show it.
+  /// The Go type behind the list where it is not []ref.Val; error texts of derived attributes show
+  /// it.
   std::string_view go_type = {};
 
   [[nodiscard]] std::span<const Value> values() const { return {items, size}; }

@@ -137,8 +137,9 @@ std::string ValueToJson(const Value& value) {
     case ValueKind::kList: return Tagged("list", ListJson(*value.list));
     case ValueKind::kFormat:
       // Upstream prints a struct with the address of a function in it.
-      return Tagged(TypeName(value),
-                    fmt::format("\"{{{} 0x0 {}}}\"", value.format->title, value.format->regex_size));
+      return Tagged(
+          TypeName(value),
+          fmt::format("\"{{{} 0x0 {}}}\"", value.format->title, value.format->regex_size));
     default: return Tagged(TypeName(value), Quoted(GoText(value)));
   }
 }

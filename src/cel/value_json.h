@@ -8,7 +8,8 @@
 
 namespace allot::cel {
 
-/// {"t":"int","v":"5"}; keys in order. Types without a tag of their own appear under their type name with Go's text.
+/// {"t":"int","v":"5"}; keys in order. Types without a tag of their own appear under their type
+/// name with Go's text.
 [[nodiscard]] std::string ValueToJson(const Value& value);
 
 /// Appends a JSON string literal as Go's encoder writes it without HTML escapes.

@@ -94,15 +94,15 @@ std::string FormatDouble(double value) {
     return std::string(text);
   }
   std::array<char, 64> plain;
-  const auto [plain_end, plain_error] = std::to_chars(
-      plain.data(), plain.data() + plain.size(), value, std::chars_format::fixed);
+  const auto [plain_end, plain_error] =
+      std::to_chars(plain.data(), plain.data() + plain.size(), value, std::chars_format::fixed);
   return {plain.data(), plain_end};
 }
 
 std::string DurationText(std::int64_t nanos) {
   // Go's Seconds(): whole seconds plus the rest as a double.
-  const double seconds = static_cast<double>(nanos / 1'000'000'000) +
-                         static_cast<double>(nanos % 1'000'000'000) / 1e9;
+  const double seconds =
+      static_cast<double>(nanos / 1'000'000'000) + static_cast<double>(nanos % 1'000'000'000) / 1e9;
   std::array<char, 64> buffer;
   const auto [end, error] = std::to_chars(
       buffer.data(), buffer.data() + buffer.size(), seconds, std::chars_format::fixed);
@@ -183,7 +183,7 @@ std::string_view GoValueTypeName(const Value& value) {
     case ValueKind::kType: return "string";
     case ValueKind::kBytes: return "[]uint8";
     case ValueKind::kList:
-      return value.list->concatenated       ? "[]interface {}"
+      return value.list->concatenated      ? "[]interface {}"
              : value.list->go_type.empty() ? "[]ref.Val"
                                            : value.list->go_type;
     case ValueKind::kMap:

@@ -79,7 +79,8 @@ void SkipName(std::string_view& text) {
     text.remove_prefix(std::min(text.find('>') + 1, text.size()));
     return;
   }
-  while (!text.empty() && ((text[0] >= 'A' && text[0] <= 'Z') || (text[0] >= 'a' && text[0] <= 'z'))) {
+  while (!text.empty() &&
+         ((text[0] >= 'A' && text[0] <= 'Z') || (text[0] >= 'a' && text[0] <= 'z'))) {
     text.remove_prefix(1);
   }
 }
@@ -222,8 +223,9 @@ std::int64_t Zone::FooterOffset(std::int64_t unix_seconds) const {
         const std::int64_t month = quantity::DaysFromCivil(year, day.month, 1);
         const std::int64_t weekday = ((month + 4) % 7 + 7) % 7;
         date = month + (day.day - weekday + 7) % 7 + 7 * (day.week - 1);
-        const std::int64_t next_month = day.month == 12 ? quantity::DaysFromCivil(year + 1, 1, 1)
-                                                        : quantity::DaysFromCivil(year, day.month + 1, 1);
+        const std::int64_t next_month = day.month == 12
+                                            ? quantity::DaysFromCivil(year + 1, 1, 1)
+                                            : quantity::DaysFromCivil(year, day.month + 1, 1);
         if (date >= next_month) {
           date -= 7;
         }
@@ -244,7 +246,8 @@ std::optional<const Zone*> ZoneCache::Find(std::string_view name) {
     return nullptr;
   }
   if (const auto found = zones_.find(name); found != zones_.end()) {
-    return found->second == nullptr ? std::nullopt : std::optional<const Zone*>(found->second.get());
+    return found->second == nullptr ? std::nullopt
+                                    : std::optional<const Zone*>(found->second.get());
   }
   std::unique_ptr<const Zone> zone;
   const bool safe = name.find("..") == std::string_view::npos && name[0] != '/' &&

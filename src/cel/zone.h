@@ -45,7 +45,8 @@ class Zone {
 
 class ZoneCache {
  public:
-  /// The zone of a name; "", "UTC" and "Local" are UTC (null pointer inside the optional). Nothing: unknown.
+  /// The zone of a name; "", "UTC" and "Local" are UTC (null pointer inside the optional). Nothing:
+  /// unknown.
   [[nodiscard]] std::optional<const Zone*> Find(std::string_view name);
 
  private:

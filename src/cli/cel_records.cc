@@ -62,9 +62,11 @@ std::string AttributeJson(const cel::DerivedValue& value) {
     case cel::AttributeKind::kInt: return fmt::format(R"({{"int":"{}"}})", value.integer);
     case cel::AttributeKind::kBool: return fmt::format(R"({{"bool":{}}})", value.boolean);
     case cel::AttributeKind::kString: return fmt::format(R"({{"string":{}}})", quoted(value.text));
-    case cel::AttributeKind::kVersion: return fmt::format(R"({{"version":{}}})", quoted(value.text));
+    case cel::AttributeKind::kVersion:
+      return fmt::format(R"({{"version":{}}})", quoted(value.text));
     case cel::AttributeKind::kInts:
-      return fmt::format(R"({{"ints":{}}})", list(value.integers, [](std::int64_t n, std::string& out) {
+      return fmt::format(R"({{"ints":{}}})",
+                         list(value.integers, [](std::int64_t n, std::string& out) {
                            out += fmt::format("\"{}\"", n);
                          }));
     case cel::AttributeKind::kBools:
@@ -291,7 +293,8 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
                     : Flag(record, "derived") ? cel::Purpose::kDerivedAttribute
                                               : cel::Purpose::kSelector;
   if (const text::Value* const limit = record.Find("cost_limit"); limit && limit->is_number()) {
-    options.cost_limit = limit->is_int() ? static_cast<std::uint64_t>(limit->AsInt()) : ~std::uint64_t{0};
+    options.cost_limit =
+        limit->is_int() ? static_cast<std::uint64_t>(limit->AsInt()) : ~std::uint64_t{0};
   }
 
   std::vector<std::unique_ptr<CelDevice>> own;

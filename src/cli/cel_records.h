@@ -1,8 +1,11 @@
-// The records of `allot cel eval --jsonl`: a case in, what the CEL engine makes of it out, both JSON lines.
+// The records of `allot cel eval --jsonl`: a case in, what the CEL engine makes of it out, both
+// JSON lines.
 //
-//   in:  {"id", "expr", "env": "stored"|"new", "gates": {NAME: bool}, "derived", "raw": bool, "cost_limit": N,
+//   in:  {"id", "expr", "env": "stored"|"new", "gates": {NAME: bool}, "derived", "raw": bool,
+//   "cost_limit": N,
 //         "cancelled": bool, "device": DEVICE | "devices": [DEVICE | "name"]}
-//   in:  {"device_name": NAME, "driver", "attributes": {NAME: {KIND: V}}, "capacity": {NAME: QUANTITY},
+//   in:  {"device_name": NAME, "driver", "attributes": {NAME: {KIND: V}}, "capacity": {NAME:
+//   QUANTITY},
 //         "allowMultipleAllocations": bool}
 //   out: {"id", "compile_error"?, "type"?, "max_cost"?, "results": [{"value"|"error", "cost"}]}
 // Thread safety: one thread.
@@ -36,7 +39,9 @@ class CelDevice {
  private:
   CelDevice() = default;
   base::Result<void> AddAttribute(const text::Member& attribute);
-  base::Result<void> SetKind(std::string_view kind, const text::Value& value, cel::AttributeValue& out);
+  base::Result<void> SetKind(std::string_view kind,
+                             const text::Value& value,
+                             cel::AttributeValue& out);
 
   text::Value json_;
   cel::DeviceView view_;

@@ -1,4 +1,5 @@
-// Type conversions: int(), uint(), double(), bool(), string(), bytes(), timestamp(), duration(), type(), dyn().
+// Type conversions: int(), uint(), double(), bool(), string(), bytes(), timestamp(), duration(),
+// type(), dyn().
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -22,7 +23,9 @@ Value Failed(Context& context, std::string_view to) {
   return context.Error(fmt::format("type conversion error from 'string' to '{}'", to));
 }
 
-Value Identity(Context& /*context*/, Args args) { return args[0]; }
+Value Identity(Context& /*context*/, Args args) {
+  return args[0];
+}
 
 Value ToInt(Context& context, Args args) {
   const Value& a = args[0];
@@ -52,9 +55,8 @@ Value ToUint(Context& context, Args args) {
       return a.integer < 0 ? Value::Error("unsigned integer overflow")
                            : Value::Uint(static_cast<std::uint64_t>(a.integer));
     case ValueKind::kDouble:
-      return a.number >= 0 && a.number < kTwo64
-                 ? Value::Uint(static_cast<std::uint64_t>(a.number))
-                 : Value::Error("unsigned integer overflow");
+      return a.number >= 0 && a.number < kTwo64 ? Value::Uint(static_cast<std::uint64_t>(a.number))
+                                                : Value::Error("unsigned integer overflow");
     case ValueKind::kString: {
       const auto parsed = quantity::GoParseUint(a.text());
       return parsed ? Value::Uint(*parsed) : Failed(context, "uint");
@@ -68,7 +70,8 @@ bool IsWord(std::string_view text, std::string_view word) {
     return false;
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
+    const char c =
+        text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
     if (c != word[i]) {
       return false;
     }
@@ -98,8 +101,8 @@ bool IsFloatText(std::string_view text) {
   if (digits == 0) {
     return false;
   }
-  const bool exponent =
-      i < text.size() && (hex ? text[i] == 'p' || text[i] == 'P' : text[i] == 'e' || text[i] == 'E');
+  const bool exponent = i < text.size() &&
+                        (hex ? text[i] == 'p' || text[i] == 'P' : text[i] == 'e' || text[i] == 'E');
   if (!exponent) {
     return i == text.size() && !hex;
   }

@@ -1,4 +1,5 @@
-// Quantities, semantic versions, URLs, named formats, and the declarations of the authorizer library.
+// Quantities, semantic versions, URLs, named formats, and the declarations of the authorizer
+// library.
 #include <fmt/format.h>
 
 #include "cel/functions.h"
@@ -78,7 +79,11 @@ void RegisterQuantity(Declare& d) {
   d.Global("quantity", "string_to_quantity", {&kString}, &kQuantity, ParseQuantity);
   d.Global("isQuantity", "is_quantity_string", {&kString}, &kBool, IsQuantity);
   d.Global("sign", "quantity_sign", {&kQuantity}, &kInt, Sign);
-  d.Member("isGreaterThan", "quantity_is_greater_than", {&kQuantity, &kQuantity}, &kBool, QuantityGreater);
+  d.Member("isGreaterThan",
+           "quantity_is_greater_than",
+           {&kQuantity, &kQuantity},
+           &kBool,
+           QuantityGreater);
   d.Member("isLessThan", "quantity_is_less_than", {&kQuantity, &kQuantity}, &kBool, QuantityLess);
   d.Member("compareTo", "quantity_compare_to", {&kQuantity, &kQuantity}, &kInt, QuantityCompare);
   d.Member("asApproximateFloat", "quantity_get_float", {&kQuantity}, &kDouble, AsFloat);
@@ -88,8 +93,15 @@ void RegisterQuantity(Declare& d) {
   d.Member("add", "quantity_add_int", {&kQuantity, &kInt}, &kQuantity, AddQuantity);
   d.Member("sub", "quantity_sub", {&kQuantity, &kQuantity}, &kQuantity, SubQuantity);
   d.Member("sub", "quantity_sub_int", {&kQuantity, &kInt}, &kQuantity, SubQuantity);
-  for (const std::string_view name : {"sign", "isGreaterThan", "isLessThan", "compareTo", "asInteger",
-                                      "isInteger", "asApproximateFloat", "add", "sub"}) {
+  for (const std::string_view name : {"sign",
+                                      "isGreaterThan",
+                                      "isLessThan",
+                                      "compareTo",
+                                      "asInteger",
+                                      "isInteger",
+                                      "asApproximateFloat",
+                                      "add",
+                                      "sub"}) {
     d.Cost(name, NamedCost::kOne);
   }
   d.Cost("quantity", NamedCost::kScanFirst);
@@ -118,8 +130,12 @@ int CompareVersions(Args args) {
 Value SemverGreater(Context& /*context*/, Args args) {
   return Value::Bool(CompareVersions(args) > 0);
 }
-Value SemverLess(Context& /*context*/, Args args) { return Value::Bool(CompareVersions(args) < 0); }
-Value SemverCompare(Context& /*context*/, Args args) { return Value::Int(CompareVersions(args)); }
+Value SemverLess(Context& /*context*/, Args args) {
+  return Value::Bool(CompareVersions(args) < 0);
+}
+Value SemverCompare(Context& /*context*/, Args args) {
+  return Value::Int(CompareVersions(args));
+}
 Value Major(Context& /*context*/, Args args) {
   return Value::Int(static_cast<std::int64_t>(args[0].semver->major_number));
 }
@@ -166,10 +182,18 @@ Value MakeUrl(Context& context, Args args) {
 Value IsUrl(Context& /*context*/, Args args) {
   return Value::Bool(ParseRequestUri(args[0].text()).has_value());
 }
-Value Scheme(Context& context, Args args) { return context.String(args[0].url->url->scheme); }
-Value Host(Context& context, Args args) { return context.String(args[0].url->url->host); }
-Value Hostname(Context& context, Args args) { return context.String(args[0].url->url->Hostname()); }
-Value Port(Context& context, Args args) { return context.String(args[0].url->url->Port()); }
+Value Scheme(Context& context, Args args) {
+  return context.String(args[0].url->url->scheme);
+}
+Value Host(Context& context, Args args) {
+  return context.String(args[0].url->url->host);
+}
+Value Hostname(Context& context, Args args) {
+  return context.String(args[0].url->url->Hostname());
+}
+Value Port(Context& context, Args args) {
+  return context.String(args[0].url->url->Port());
+}
 Value EscapedPath(Context& context, Args args) {
   return context.String(args[0].url->url->EscapedPath());
 }
@@ -229,8 +253,7 @@ template <std::size_t... Index>
 void RegisterNamed(Declare& d, std::index_sequence<Index...> /*indexes*/) {
   (
       [&] {
-        const std::string_view name =
-            d.Keep("format." + std::string(NamedFormats()[Index].key));
+        const std::string_view name = d.Keep("format." + std::string(NamedFormats()[Index].key));
         d.Global(name, name, {}, &types::kFormat, NamedFormat<Index>);
       }(),
       ...);
@@ -250,7 +273,9 @@ void RegisterFormat(Declare& d) {
 }
 
 // Never called with a value of its type: device expressions have no authorizer.
-Value Unreachable(Context& /*context*/, Args /*args*/) { return NoSuchOverload(); }
+Value Unreachable(Context& /*context*/, Args /*args*/) {
+  return NoSuchOverload();
+}
 
 void RegisterAuthorizer(Declare& d) {
   using namespace types;

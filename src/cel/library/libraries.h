@@ -1,4 +1,5 @@
-// The function libraries, each adding its functions to the registry. Thread safety: called once, by the registry.
+// The function libraries, each adding its functions to the registry. Thread safety: called once, by
+// the registry.
 #pragma once
 
 namespace allot::cel {

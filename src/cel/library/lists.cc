@@ -14,9 +14,8 @@ namespace allot::cel {
 namespace {
 
 bool ListHas(const ListRep& list, const Value& element) {
-  return std::ranges::any_of(list.values(), [&](const Value& item) {
-    return EqualTo(element, item).IsTrue();
-  });
+  return std::ranges::any_of(list.values(),
+                             [&](const Value& item) { return EqualTo(element, item).IsTrue(); });
 }
 
 Value SetsContains(Context& /*context*/, Args args) {
@@ -54,8 +53,8 @@ Value Slice(Context& context, Args args) {
   if (static_cast<std::int64_t>(list.size) < end) {
     return fail(fmt::format("list is length {}", list.size));
   }
-  return context.List(
-      list.values().subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(end - start)));
+  return context.List(list.values().subspan(static_cast<std::size_t>(start),
+                                            static_cast<std::size_t>(end - start)));
 }
 
 void FlattenInto(Context& context, ListRep& out, const ListRep& list, std::int64_t depth) {
@@ -80,8 +79,9 @@ Value Flatten(Context& context, Args args) {
         default: return std::string(TypeName(value));
       }
     };
-    return context.Error(has_depth ? fmt::format("no such overload: {}.flatten({})", name(args[0]), name(args[1]))
-                                   : fmt::format("no such overload: {}.flatten()", name(args[0])));
+    return context.Error(
+        has_depth ? fmt::format("no such overload: {}.flatten({})", name(args[0]), name(args[1]))
+                  : fmt::format("no such overload: {}.flatten()", name(args[0])));
   }
   const std::int64_t depth = has_depth ? args[1].integer : 1;
   if (depth < 0) {
@@ -92,7 +92,9 @@ Value Flatten(Context& context, Args args) {
   return context.ListValue(out);
 }
 
-bool IsComparable(const Value& value) { return (Traits(value) & kComparer) != 0; }
+bool IsComparable(const Value& value) {
+  return (Traits(value) & kComparer) != 0;
+}
 
 // Sorts the items by their keys; a mix of key types is an error that ends up in `error`.
 Value SortByKeys(Context& context, const ListRep& items, const ListRep& keys) {
@@ -122,7 +124,8 @@ Value SortByKeys(Context& context, const ListRep& items, const ListRep& keys) {
     return key.Is(ValueKind::kDouble) && key.number != key.number;
   });
   if (nans) {
-    // NaN has no order: every comparison with it says "not less". Insertion keeps that well defined.
+    // NaN has no order: every comparison with it says "not less". Insertion keeps that well
+    // defined.
     for (std::size_t i = 1; i < order.size(); ++i) {
       for (std::size_t j = i; j > 0; --j) {
         const Value less = Compare(keys.items[order[j]], keys.items[order[j - 1]]);
@@ -151,9 +154,8 @@ Value Sort(Context& context, Args args) {
 
 Value SortByAssociatedKeys(Context& context, Args args) {
   if (!args[1].Is(ValueKind::kList)) {
-    return context.Panic(
-        fmt::format("interface conversion: {} is not traits.Lister: missing method Add",
-                    GoTypeName(args[1])));
+    return context.Panic(fmt::format(
+        "interface conversion: {} is not traits.Lister: missing method Add", GoTypeName(args[1])));
   }
   return SortByKeys(context, *args[0].list, *args[1].list);
 }
@@ -249,9 +251,15 @@ Value SumFrom(Context& context, Value sum, Args args) {
   return sum;
 }
 
-Value SumInt(Context& context, Args args) { return SumFrom(context, Value::Int(0), args); }
-Value SumUint(Context& context, Args args) { return SumFrom(context, Value::Uint(0), args); }
-Value SumDouble(Context& context, Args args) { return SumFrom(context, Value::Double(0), args); }
+Value SumInt(Context& context, Args args) {
+  return SumFrom(context, Value::Int(0), args);
+}
+Value SumUint(Context& context, Args args) {
+  return SumFrom(context, Value::Uint(0), args);
+}
+Value SumDouble(Context& context, Args args) {
+  return SumFrom(context, Value::Double(0), args);
+}
 Value SumDuration(Context& context, Args args) {
   return SumFrom(context, Value::Duration(0), args);
 }
@@ -280,9 +288,8 @@ Value Includes(Context& /*context*/, Args args) {
   if (!args[0].Is(ValueKind::kList)) {
     return Value::Bool(EqualTo(args[0], args[1]).IsTrue());
   }
-  return Value::Bool(std::ranges::any_of(args[0].list->values(), [&](const Value& item) {
-    return EqualTo(item, args[1]).IsTrue();
-  }));
+  return Value::Bool(std::ranges::any_of(
+      args[0].list->values(), [&](const Value& item) { return EqualTo(item, args[1]).IsTrue(); }));
 }
 
 struct Named {
@@ -320,7 +327,8 @@ void RegisterLists(Registry& registry) {
   d.Singleton("@sortByAssociatedKeys", Arity::kBinary, kLister, SortByAssociatedKeys);
   d.Global("lists.range", "lists_range", {&kInt}, d.List(&kInt), Range, output);
   d.Member("reverse", "list_reverse", {list}, list, Reverse, output);
-  d.Member("distinct", "list_distinct", {list}, list, Distinct, {.cost = CostRule::kListSelfCompare});
+  d.Member(
+      "distinct", "list_distinct", {list}, list, Distinct, {.cost = CostRule::kListSelfCompare});
 }
 
 void RegisterKubernetesLists(Registry& registry) {
@@ -336,7 +344,8 @@ void RegisterKubernetesLists(Registry& registry) {
                                {"bytes", &kBytes}};
   for (const auto& [name, type] : kComparable) {
     const Type* const list = d.List(type);
-    d.Member("isSorted", d.Keep(fmt::format("list_{}_is_sorted_bool", name)), {list}, &kBool, IsSorted);
+    d.Member(
+        "isSorted", d.Keep(fmt::format("list_{}_is_sorted_bool", name)), {list}, &kBool, IsSorted);
     d.Member("max", d.Keep(fmt::format("list_{0}_max_{0}", name)), {list}, type, Extreme<-1>);
     d.Member("min", d.Keep(fmt::format("list_{0}_min_{0}", name)), {list}, type, Extreme<1>);
   }
@@ -361,12 +370,8 @@ void RegisterSetsAndLists(Registry& registry) {
   Declare d(registry, kLibSets);
   const Type* const list = d.List(d.types().Param("T", 0));
   const Declare::Options once{.cost = CostRule::kSets};
-  d.Global("sets.contains",
-           "list_sets_contains_list",
-           {list, list},
-           &types::kBool,
-           SetsContains,
-           once);
+  d.Global(
+      "sets.contains", "list_sets_contains_list", {list, list}, &types::kBool, SetsContains, once);
   d.Global("sets.equivalent",
            "list_sets_equivalent_list",
            {list, list},

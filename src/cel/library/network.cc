@@ -44,15 +44,21 @@ Value IsCanonical(Context& context, Args args) {
   const auto ip = ParseIp(args[0].text());
   return ip ? Value::Bool(IpText(*ip) == args[0].text()) : context.Error(ip.error().message());
 }
-Value Family(Context& /*context*/, Args args) { return Value::Int(args[0].ip->v6 ? 6 : 4); }
+Value Family(Context& /*context*/, Args args) {
+  return Value::Int(args[0].ip->v6 ? 6 : 4);
+}
 
 template <bool (*Test)(const IpRep&)>
 Value IpTest(Context& /*context*/, Args args) {
   return Value::Bool(Test(*args[0].ip));
 }
 
-Value IpString(Context& context, Args args) { return context.String(IpText(*args[0].ip)); }
-Value CidrString(Context& context, Args args) { return context.String(CidrText(*args[0].cidr)); }
+Value IpString(Context& context, Args args) {
+  return context.String(IpText(*args[0].ip));
+}
+Value CidrString(Context& context, Args args) {
+  return context.String(CidrText(*args[0].cidr));
+}
 
 Value ContainsIpString(Context& /*context*/, Args args) {
   const auto ip = ParseIp(args[1].text());
@@ -68,9 +74,15 @@ Value ContainsCidrString(Context& context, Args args) {
 Value ContainsCidrCidr(Context& /*context*/, Args args) {
   return Value::Bool(ContainsCidr(*args[0].cidr, *args[1].cidr));
 }
-Value CidrIp(Context& context, Args args) { return IpValue(context, args[0].cidr->address); }
-Value PrefixLength(Context& /*context*/, Args args) { return Value::Int(args[0].cidr->bits); }
-Value MaskedCidr(Context& context, Args args) { return CidrValue(context, Masked(*args[0].cidr)); }
+Value CidrIp(Context& context, Args args) {
+  return IpValue(context, args[0].cidr->address);
+}
+Value PrefixLength(Context& /*context*/, Args args) {
+  return Value::Int(args[0].cidr->bits);
+}
+Value MaskedCidr(Context& context, Args args) {
+  return CidrValue(context, Masked(*args[0].cidr));
+}
 
 }  // namespace
 
@@ -103,8 +115,14 @@ void RegisterNetwork(Registry& registry) {
   d.Member("masked", "cidr_masked", {&kCidr}, &kCidr, MaskedCidr);
   d.Global("isCIDR", "is_cidr", {&kString}, &kBool, IsCidr);
   d.Global("string", "cidr_to_string", {&kCidr}, &kString, CidrString);
-  for (const std::string_view name : {"masked", "prefixLength", "family", "isUnspecified", "isLoopback",
-                                      "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"}) {
+  for (const std::string_view name : {"masked",
+                                      "prefixLength",
+                                      "family",
+                                      "isUnspecified",
+                                      "isLoopback",
+                                      "isLinkLocalMulticast",
+                                      "isLinkLocalUnicast",
+                                      "isGlobalUnicast"}) {
     d.Cost(name, NamedCost::kOne);
   }
   for (const std::string_view name : {"cidr", "isIP", "isCIDR"}) {

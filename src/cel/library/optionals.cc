@@ -27,11 +27,15 @@ bool IsZero(const Value& value) {
   }
 }
 
-Value Of(Context& context, Args args) { return context.Optional(args[0]); }
+Value Of(Context& context, Args args) {
+  return context.Optional(args[0]);
+}
 Value OfNonZero(Context& context, Args args) {
   return IsZero(args[0]) ? context.None() : context.Optional(args[0]);
 }
-Value None(Context& context, Args /*args*/) { return context.None(); }
+Value None(Context& context, Args /*args*/) {
+  return context.None();
+}
 Value HasValue(Context& /*context*/, Args args) {
   return Value::Bool(args[0].optional != nullptr);
 }
@@ -63,8 +67,7 @@ Value Unwrap(Context& context, Args args) {
 
 Value InsertInto(Context& context, const Value& map, const Value& key, const Value& value) {
   if (!Hashable(key)) {
-    return context.Panic(
-        fmt::format("runtime error: hash of unhashable type {}", GoTypeName(key)));
+    return context.Panic(fmt::format("runtime error: hash of unhashable type {}", GoTypeName(key)));
   }
   if (FindExact(*map.map, key) != nullptr) {
     return context.Error(fmt::format("insert failed: key {} already exists", GoText(key)));
@@ -117,8 +120,11 @@ void RegisterOptionals(Registry& registry) {
   d.Member("orValue", "optional_orValue_value", {optional, v}, v, nullptr);
   d.Global(op::kOptSelect, "select_optional_field", {&kDyn, &kString}, optional, nullptr);
   d.Global(op::kOptIndex, "list_optindex_optional_int", {list, &kInt}, optional, nullptr);
-  d.Global(
-      op::kOptIndex, "optional_list_optindex_optional_int", {optional_list, &kInt}, optional, nullptr);
+  d.Global(op::kOptIndex,
+           "optional_list_optindex_optional_int",
+           {optional_list, &kInt},
+           optional,
+           nullptr);
   d.Global(op::kOptIndex, "map_optindex_optional_value", {map, k}, optional, nullptr);
   d.Global(
       op::kOptIndex, "optional_map_optindex_optional_value", {optional_map, k}, optional, nullptr);
@@ -137,8 +143,7 @@ void RegisterOptionals(Registry& registry) {
              {insert_map, two.types().Param("K", 0), two.types().Param("V", 1)},
              insert_map,
              InsertKey);
-  two.Global(
-      op::kMapInsert, "@mapInsert_map_map", {insert_map, insert_map}, insert_map, InsertMap);
+  two.Global(op::kMapInsert, "@mapInsert_map_map", {insert_map, insert_map}, insert_map, InsertMap);
 }
 
 }  // namespace allot::cel

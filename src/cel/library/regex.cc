@@ -35,7 +35,8 @@ void RegisterRegex(Registry& registry) {
   const Type* const list = declare.List(&kString);
   declare.Member("find", "string_find_string", {&kString, &kString}, &kString, Find);
   declare.Member("findAll", "string_find_all_string", {&kString, &kString}, list, FindAll);
-  declare.Member("findAll", "string_find_all_string_int", {&kString, &kString, &kInt}, list, FindAll);
+  declare.Member(
+      "findAll", "string_find_all_string_int", {&kString, &kString, &kInt}, list, FindAll);
   declare.Cost("find", NamedCost::kFind);
   declare.Cost("findAll", NamedCost::kFind);
 }

@@ -28,9 +28,15 @@ Value CheckedUint(std::uint64_t a, std::uint64_t b, Op op) {
   return op(a, b, &out) ? Value::Error(kUintOverflow) : Value::Uint(out);
 }
 
-constexpr auto kAddOp = [](auto a, auto b, auto* out) { return __builtin_add_overflow(a, b, out); };
-constexpr auto kSubOp = [](auto a, auto b, auto* out) { return __builtin_sub_overflow(a, b, out); };
-constexpr auto kMulOp = [](auto a, auto b, auto* out) { return __builtin_mul_overflow(a, b, out); };
+constexpr auto kAddOp = [](auto a, auto b, auto* out) {
+  return __builtin_add_overflow(a, b, out);
+};
+constexpr auto kSubOp = [](auto a, auto b, auto* out) {
+  return __builtin_sub_overflow(a, b, out);
+};
+constexpr auto kMulOp = [](auto a, auto b, auto* out) {
+  return __builtin_mul_overflow(a, b, out);
+};
 
 Value AddToTime(Context& context, const quantity::OffsetTime& time, std::int64_t nanos) {
   std::int64_t seconds = time.seconds + nanos / kSecond;
@@ -226,10 +232,18 @@ Value Relation(Context& /*context*/, Args args) {
   return order.IsError() ? order : Value::Bool(Test(order.integer));
 }
 
-bool IsLess(std::int64_t order) { return order < 0; }
-bool IsLessEquals(std::int64_t order) { return order <= 0; }
-bool IsGreater(std::int64_t order) { return order > 0; }
-bool IsGreaterEquals(std::int64_t order) { return order >= 0; }
+bool IsLess(std::int64_t order) {
+  return order < 0;
+}
+bool IsLessEquals(std::int64_t order) {
+  return order <= 0;
+}
+bool IsGreater(std::int64_t order) {
+  return order > 0;
+}
+bool IsGreaterEquals(std::int64_t order) {
+  return order >= 0;
+}
 
 Value In(Context& /*context*/, Args args) {
   const Value& element = args[0];
@@ -248,7 +262,9 @@ Value In(Context& /*context*/, Args args) {
   return Value::Bool(false);
 }
 
-Value Size(Context& /*context*/, Args args) { return Value::Int(SizeOf(args[0]).value_or(0)); }
+Value Size(Context& /*context*/, Args args) {
+  return Value::Int(SizeOf(args[0]).value_or(0));
+}
 
 Value Contains(Context& /*context*/, Args args) {
   for (const Value& arg : args) {
@@ -294,18 +310,19 @@ void DeclareRelation(Declare& declare, std::string_view name, std::string_view i
   const Operand kInt{"int64", &types::kInt};
   const Operand kUint{"uint64", &types::kUint};
   const Operand kDouble{"double", &types::kDouble};
-  const auto add = [&](const Operand& a, const Operand* b = nullptr, CostRule cost = CostRule::kOne) {
-    std::string text = std::string(id) + "_" + std::string(a.suffix);
-    if (b != nullptr) {
-      text += "_" + std::string(b->suffix);
-    }
-    declare.Global(name,
-                   declare.Keep(text),
-                   {a.type, b != nullptr ? b->type : a.type},
-                   &types::kBool,
-                   nullptr,
-                   {.arity = Arity::kBinary, .cost = cost});
-  };
+  const auto add =
+      [&](const Operand& a, const Operand* b = nullptr, CostRule cost = CostRule::kOne) {
+        std::string text = std::string(id) + "_" + std::string(a.suffix);
+        if (b != nullptr) {
+          text += "_" + std::string(b->suffix);
+        }
+        declare.Global(name,
+                       declare.Keep(text),
+                       {a.type, b != nullptr ? b->type : a.type},
+                       &types::kBool,
+                       nullptr,
+                       {.arity = Arity::kBinary, .cost = cost});
+      };
   add({"bool", &types::kBool});
   add(kInt);
   add(kInt, &kDouble);
@@ -329,8 +346,10 @@ void DeclareArithmetic(Declare& declare) {
   declare.Global(op::kAdd, "add_bytes", {&kBytes, &kBytes}, &kBytes, nullptr, strings);
   declare.Global(op::kAdd, "add_double", {&kDouble, &kDouble}, &kDouble, nullptr);
   declare.Global(op::kAdd, "add_duration_duration", {&kDuration, &kDuration}, &kDuration, nullptr);
-  declare.Global(op::kAdd, "add_duration_timestamp", {&kDuration, &kTimestamp}, &kTimestamp, nullptr);
-  declare.Global(op::kAdd, "add_timestamp_duration", {&kTimestamp, &kDuration}, &kTimestamp, nullptr);
+  declare.Global(
+      op::kAdd, "add_duration_timestamp", {&kDuration, &kTimestamp}, &kTimestamp, nullptr);
+  declare.Global(
+      op::kAdd, "add_timestamp_duration", {&kTimestamp, &kDuration}, &kTimestamp, nullptr);
   declare.Global(op::kAdd, "add_int64", {&kInt, &kInt}, &kInt, nullptr);
   declare.Global(op::kAdd, "add_list", {list, list}, list, nullptr);
   declare.Global(op::kAdd, "add_string", {&kString, &kString}, &kString, nullptr, strings);
@@ -354,10 +373,16 @@ void DeclareArithmetic(Declare& declare) {
   declare.Global(
       op::kSubtract, "subtract_duration_duration", {&kDuration, &kDuration}, &kDuration, nullptr);
   declare.Global(op::kSubtract, "subtract_int64", {&kInt, &kInt}, &kInt, nullptr);
-  declare.Global(
-      op::kSubtract, "subtract_timestamp_duration", {&kTimestamp, &kDuration}, &kTimestamp, nullptr);
-  declare.Global(
-      op::kSubtract, "subtract_timestamp_timestamp", {&kTimestamp, &kTimestamp}, &kDuration, nullptr);
+  declare.Global(op::kSubtract,
+                 "subtract_timestamp_duration",
+                 {&kTimestamp, &kDuration},
+                 &kTimestamp,
+                 nullptr);
+  declare.Global(op::kSubtract,
+                 "subtract_timestamp_timestamp",
+                 {&kTimestamp, &kTimestamp},
+                 &kDuration,
+                 nullptr);
   declare.Global(op::kSubtract, "subtract_uint64", {&kUint, &kUint}, &kUint, nullptr);
   declare.Singleton(op::kSubtract, Arity::kBinary, kSubtractor, Subtract);
 }
@@ -401,13 +426,18 @@ void DeclareCollections(Declare& declare) {
   declare.Global("size", "size_string", {&kString}, &kInt, nullptr);
   declare.Member("size", "string_size", {&kString}, &kInt, nullptr);
   declare.Singleton("size", Arity::kUnary, kSizer, Size);
-  declare.Member(
-      "contains", "contains_string", {&kString, &kString}, &kBool, Contains, {.cost = CostRule::kContains});
+  declare.Member("contains",
+                 "contains_string",
+                 {&kString, &kString},
+                 &kBool,
+                 Contains,
+                 {.cost = CostRule::kContains});
   declare.NoTypeGuards("contains");
   const Declare::Options second{.cost = CostRule::kSecondString};
   declare.Member("endsWith", "ends_with_string", {&kString, &kString}, &kBool, EndsWith, second);
   declare.NoTypeGuards("endsWith");
-  declare.Member("startsWith", "starts_with_string", {&kString, &kString}, &kBool, StartsWith, second);
+  declare.Member(
+      "startsWith", "starts_with_string", {&kString, &kString}, &kBool, StartsWith, second);
   declare.NoTypeGuards("startsWith");
   const Declare::Options matches{.cost = CostRule::kMatches};
   declare.Global("matches", "matches", {&kString, &kString}, &kBool, nullptr, matches);

@@ -24,7 +24,9 @@ std::size_t ByteOffset(std::string_view text, std::int64_t point) {
   return at;
 }
 
-std::int64_t Points(std::string_view text) { return CountCodePoints(text); }
+std::int64_t Points(std::string_view text) {
+  return CountCodePoints(text);
+}
 
 Value OutOfRange(Context& context, std::int64_t index) {
   return context.Error(fmt::format("index out of range: {}", index));
@@ -37,8 +39,8 @@ Value CharAt(Context& context, Args args) {
     return OutOfRange(context, index);
   }
   const std::size_t at = ByteOffset(text, index);
-  return Value::String(
-      at == text.size() ? std::string_view() : text.substr(at, DecodeRune(text.substr(at)).width));
+  return Value::String(at == text.size() ? std::string_view()
+                                         : text.substr(at, DecodeRune(text.substr(at)).width));
 }
 
 Value IndexOf(Context& context, Args args) {
@@ -168,8 +170,7 @@ Value Substring(Context& context, Args args) {
   const std::int64_t start = args[1].integer;
   const std::int64_t end = args.size() > 2 ? args[2].integer : points;
   if (args.size() > 2 && start > end) {
-    return context.Error(
-        fmt::format("invalid substring range. start: {}, end: {}", start, end));
+    return context.Error(fmt::format("invalid substring range. start: {}, end: {}", start, end));
   }
   if (start < 0 || start > points) {
     return OutOfRange(context, start);
@@ -183,8 +184,8 @@ Value Substring(Context& context, Args args) {
 
 bool IsWhiteSpace(char32_t rune) {
   return (rune >= 9 && rune <= 13) || rune == ' ' || rune == 0x85 || rune == 0xA0 ||
-         rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200A) || rune == 0x2028 ||
-         rune == 0x2029 || rune == 0x202F || rune == 0x205F || rune == 0x3000;
+         rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200A) || rune == 0x2028 || rune == 0x2029 ||
+         rune == 0x202F || rune == 0x205F || rune == 0x3000;
 }
 
 Value Trim(Context& /*context*/, Args args) {
@@ -275,11 +276,8 @@ void RegisterStrings(Registry& registry) {
            LastIndexOf);
   d.Member("lowerAscii", "string_lower_ascii", {&kString}, &kString, ChangeCase<'A', 'a'>);
   d.Member("upperAscii", "string_upper_ascii", {&kString}, &kString, ChangeCase<'a', 'A'>);
-  d.Member("replace",
-           "string_replace_string_string",
-           {&kString, &kString, &kString},
-           &kString,
-           Replace);
+  d.Member(
+      "replace", "string_replace_string_string", {&kString, &kString, &kString}, &kString, Replace);
   d.Member("replace",
            "string_replace_string_string_int",
            {&kString, &kString, &kString, &kInt},

@@ -16,16 +16,36 @@ struct Local {
 };
 using Getter = std::int64_t (*)(const Local& local);
 
-std::int64_t FullYear(const Local& local) { return local.civil.year; }
-std::int64_t Month(const Local& local) { return local.civil.month - 1; }
-std::int64_t DayOfYear(const Local& local) { return local.civil.year_day; }
-std::int64_t DayOfMonth(const Local& local) { return local.civil.day - 1; }
-std::int64_t Date(const Local& local) { return local.civil.day; }
-std::int64_t DayOfWeek(const Local& local) { return local.civil.weekday; }
-std::int64_t Hours(const Local& local) { return local.civil.hour; }
-std::int64_t Minutes(const Local& local) { return local.civil.minute; }
-std::int64_t Seconds(const Local& local) { return local.civil.second; }
-std::int64_t Milliseconds(const Local& local) { return local.nanos / 1'000'000; }
+std::int64_t FullYear(const Local& local) {
+  return local.civil.year;
+}
+std::int64_t Month(const Local& local) {
+  return local.civil.month - 1;
+}
+std::int64_t DayOfYear(const Local& local) {
+  return local.civil.year_day;
+}
+std::int64_t DayOfMonth(const Local& local) {
+  return local.civil.day - 1;
+}
+std::int64_t Date(const Local& local) {
+  return local.civil.day;
+}
+std::int64_t DayOfWeek(const Local& local) {
+  return local.civil.weekday;
+}
+std::int64_t Hours(const Local& local) {
+  return local.civil.hour;
+}
+std::int64_t Minutes(const Local& local) {
+  return local.civil.minute;
+}
+std::int64_t Seconds(const Local& local) {
+  return local.civil.second;
+}
+std::int64_t Milliseconds(const Local& local) {
+  return local.nanos / 1'000'000;
+}
 
 // The offset a zone argument means at a point in time; an error text otherwise.
 base::Result<std::int64_t> OffsetOf(Context& context, std::string_view zone, std::int64_t seconds) {
@@ -42,7 +62,9 @@ base::Result<std::int64_t> OffsetOf(Context& context, std::string_view zone, std
                          quantity::GoParseInt(zone.substr(0, colon), "Atoi"));
   ALLOT_ASSIGN_OR_RETURN(const std::int64_t minutes,
                          quantity::GoParseInt(zone.substr(colon + 1), "Atoi"));
-  const auto wrap = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const auto wrap = [](std::int64_t value) {
+    return static_cast<std::uint64_t>(value);
+  };
   const std::uint64_t total =
       zone.starts_with('-') ? wrap(hours) * 60 - wrap(minutes) : wrap(hours) * 60 + wrap(minutes);
   constexpr std::int64_t kYear = 366 * 24 * 60;
@@ -115,7 +137,8 @@ void RegisterTime(Registry& registry) {
   d.Member("getSeconds", "duration_to_seconds", {&kDuration}, &kInt, DurationSeconds);
   DeclareGetter<Milliseconds>(
       d, "getMilliseconds", "timestamp_to_milliseconds", "timestamp_to_milliseconds_with_tz");
-  d.Member("getMilliseconds", "duration_to_milliseconds", {&kDuration}, &kInt, DurationMilliseconds);
+  d.Member(
+      "getMilliseconds", "duration_to_milliseconds", {&kDuration}, &kInt, DurationMilliseconds);
 }
 
 }  // namespace allot::cel

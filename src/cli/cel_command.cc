@@ -1,0 +1,204 @@
+#include "cli/cel_command.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cel/cel.h"
+#include "cli/cel_hints.h"
+#include "cli/cel_records.h"
+#include "cli/flags.h"
+#include "text/value.h"
+#include "text/yaml.h"
+
+namespace allot::cli {
+namespace {
+
+constexpr std::string_view kUsageText =
+    "Evaluates and checks device expressions as API server and scheduler do.\n"
+    "\n"
+    "Usage: allot cel eval EXPR [--device FILE|-] [flags]   the value, its cost, hints\n"
+    "       allot cel check EXPR [flags]                    type and cost limit\n"
+    "       allot cel eval --jsonl                          one case a line in, one answer a line "
+    "out\n";
+
+struct Request {
+  std::string device;
+  std::string file;
+  std::string environment = "stored";
+  bool derived = false;
+  bool raw = false;
+  bool jsonl = false;
+};
+
+void PrintHints(const Io& io,
+                std::string_view expression,
+                std::string_view error,
+                const cel::DeviceView* device) {
+  for (const std::string& hint : CelHints(expression, error, device)) {
+    io.err("hint: " + hint + "\n");
+  }
+}
+
+int RunJsonLines(const Io& io) {
+  CelRecords records;
+  std::string line;
+  std::string out;
+  constexpr std::size_t kFlushAt = 1 << 16;
+  for (int number = 1; io.read_line(line); ++number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) {
+      continue;
+    }
+    if (auto done = records.Run(line, out); !done) {
+      io.out(out);
+      io.err(fmt::format("error: line {}: {}\n", number, done.error().message()));
+      return kFailed;
+    }
+    if (out.size() >= kFlushAt) {
+      io.out(out);
+      out.clear();
+    }
+  }
+  io.out(out);
+  return kOk;
+}
+
+// A device as ResourceSlice devices are written (name, attributes, capacity), or with its driver
+// beside them.
+base::Result<std::unique_ptr<CelDevice>> ReadDevice(const Io& io, const std::string& path) {
+  auto content = ReadFile(io, path);
+  if (!content) {
+    return base::Error(std::move(content.error()));
+  }
+  auto documents = text::ParseYaml(*content);
+  if (!documents) {
+    return base::Error(std::move(documents.error()));
+  }
+  return CelDevice::Parse(*documents);
+}
+
+int Eval(const Io& io,
+         const std::string& expression,
+         const Request& request,
+         const cel::Compilation& compiled) {
+  std::unique_ptr<CelDevice> device;
+  static const cel::DeviceView kEmpty;
+  const cel::DeviceView* view = &kEmpty;
+  if (!request.device.empty()) {
+    auto read = ReadDevice(io, request.device);
+    if (!read) {
+      io.err("error: " + read.error().message() + "\n");
+      return kFailed;
+    }
+    device = *std::move(read);
+    view = &device->view();
+  }
+  cel::Evaluator evaluator;
+  std::string value;
+  std::string error;
+  std::optional<std::uint64_t> cost;
+  if (request.raw || request.derived) {
+    auto outcome = evaluator.EvaluateToJson(*compiled.program, *view);
+    value = std::move(outcome.json);
+    error = std::move(outcome.error);
+    cost = outcome.cost;
+  } else {
+    auto outcome = evaluator.Match(*compiled.program, *view);
+    value = outcome.verdict == cel::Verdict::kTrue ? "true" : "false";
+    error = std::move(outcome.error);
+    cost = outcome.cost;
+  }
+  if (error.empty()) {
+    io.out(fmt::format("{}\n", value));
+  } else {
+    io.err(fmt::format("error: {}{}\n", error, cel::RuntimeErrorHint(error)));
+  }
+  if (cost) {
+    io.err(fmt::format("cost: {} of at most {}\n", *cost, cel::kMaxCost));
+  }
+  if (!error.empty() || value == "false") {
+    PrintHints(io, expression, error, device == nullptr ? nullptr : view);
+  }
+  return error.empty() ? kOk : kFailed;
+}
+
+int Check(const Io& io, const Request& request, const cel::Compilation& compiled) {
+  io.out(fmt::format("type: {}\nmaximal cost: {}\n", compiled.type, compiled.max_cost.value_or(0)));
+  if (request.environment == "new" && compiled.max_cost.value_or(0) > cel::kMaxCost) {
+    io.err("error: too complex, exceeds cost limit\n");
+    return kFailed;
+  }
+  return kOk;
+}
+
+}  // namespace
+
+int RunCel(Arguments arguments, const Io& io) {
+  if (arguments.empty() || arguments[0] == "-h" || arguments[0] == "--help") {
+    (arguments.empty() ? io.err : io.out)(kUsageText);
+    return arguments.empty() ? kUsage : kOk;
+  }
+  const std::string verb = arguments[0];
+  if (verb != "eval" && verb != "check") {
+    io.err(fmt::format("error: unknown command \"{}\" for \"allot cel\"\n", verb));
+    return kUsage;
+  }
+  Request request;
+  Flags flags(fmt::format("cel {} EXPR", verb), "Works on one device expression.");
+  flags.Text("--env", request.environment, "stored (default) or new: the rules of new expressions");
+  flags.Text("-f,--file", request.file, "read the expression from a file, - for standard input");
+  flags.Bool("--derived", request.derived, "the expression of a derived attribute");
+  if (verb == "eval") {
+    flags.Text("-d,--device", request.device, "a device in JSON or YAML, - for standard input");
+    flags.Bool("--raw", request.raw, "allow any type of result and print it with its type");
+    flags.Bool("--jsonl", request.jsonl, "read cases from standard input, one JSON object a line");
+  }
+  auto positional = flags.Parse(arguments.subspan(1));
+  if (!positional) {
+    io.err("error: " + positional.error().message() + "\n");
+    return kUsage;
+  }
+  if (flags.help_wanted()) {
+    io.out(flags.Help());
+    return kOk;
+  }
+  if (request.jsonl) {
+    return RunJsonLines(io);
+  }
+  if (!request.file.empty()) {
+    auto content = ReadFile(io, request.file);
+    if (!content) {
+      io.err("error: " + content.error().message() + "\n");
+      return kFailed;
+    }
+    while (content->ends_with('\n')) {
+      content->pop_back();
+    }
+    positional->insert(positional->begin(), *std::move(content));
+  }
+  if (positional->size() != 1) {
+    io.err(fmt::format("error: allot cel {} takes one expression\n", verb));
+    return kUsage;
+  }
+  const std::string& expression = positional->front();
+  cel::CompileOptions options;
+  options.environment =
+      request.environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;
+  if (request.raw) {
+    options.purpose = cel::Purpose::kAnyValue;
+  } else if (request.derived) {
+    options.purpose = cel::Purpose::kDerivedAttribute;
+  }
+  const cel::Compilation compiled = cel::CompileVerbose(expression, options);
+  if (compiled.program == nullptr) {
+    io.err("error: " + compiled.error + "\n");
+    PrintHints(io, expression, compiled.error, nullptr);
+    return kFailed;
+  }
+  return verb == "check" ? Check(io, request, compiled) : Eval(io, expression, request, compiled);
+}
+
+}  // namespace allot::cli
