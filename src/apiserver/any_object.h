@@ -51,6 +51,9 @@ class AnyDraft {
 
   /// Ends writing. The draft may be read but not written afterwards.
   [[nodiscard]] AnyView Freeze() const { return {memory_, root_}; }
+  /// A frozen deep copy that keeps nothing else alive: for objects made of parts of older ones,
+  /// which would otherwise each hold their predecessor for ever.
+  [[nodiscard]] AnyView FreezeCopy() const;
 
  private:
   struct Memory {

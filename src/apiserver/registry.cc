@@ -326,7 +326,7 @@ Result<Written> Registry::CommitUpdate(const WriteContext& context,
                                        bool remove) {
   const base::Ref<const schema::Object> record = EncodeRecord(draft.type(), draft.root());
   Written out;
-  out.view = draft.Freeze();
+  out.view = draft.FreezeCopy();  // the draft shares parts of the old object
   out.removed = remove;
   if (!remove && record->body() == old.value().bytes()) {
     out.entry = base::Ref<const store::Entry>::Share(&old);
