@@ -239,6 +239,13 @@ void FieldErrors::InvalidAll(const Path& path,
     Invalid(path, value, problem);
   }
 }
+void FieldErrors::InvalidAll(const Path& path,
+                             std::int64_t value,
+                             const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) {
+    Invalid(path, value, problem);
+  }
+}
 
 base::Status ToStatus(std::string_view group,
                       std::string_view kind,

@@ -139,6 +139,7 @@ class FieldErrors {
   void InvalidAll(const Path& path,
                   std::string_view value,
                   const std::vector<std::string>& problems);
+  void InvalidAll(const Path& path, std::int64_t value, const std::vector<std::string>& problems);
   void Add(FieldError error) { errors_.push_back(std::move(error)); }
   /// Puts `more` behind.
   void Append(FieldErrors more);

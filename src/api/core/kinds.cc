@@ -1,6 +1,7 @@
 // Namespace, Node, ConfigMap, Secret, ServiceAccount, and the body of pods/binding.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "api/addresses.h"
 #include "api/core/rules.h"
 #include "api/core/strategies.h"
+#include "api/go_value.h"
 #include "api/names.h"
 #include "api/strategy_of.h"
 #include "text/json.h"
@@ -85,24 +87,30 @@ void PrepareNamespaceForFinalize(const StrategyContext&,
   next.status = old.status;
 }
 
-void ValidateSpecFinalizers(const Namespace& object, FieldErrors& errors) {
+/// On the finalize subresource the place of each is told.
+enum class FinalizerPlace : std::uint8_t { kList, kEntry };
+
+void ValidateSpecFinalizers(const Namespace& object, FinalizerPlace place, FieldErrors& errors) {
   constexpr std::array<std::string_view, 3> kStandard = {
       "kubernetes", "orphan", "foregroundDeletion"};
   const Path spec("spec");
   const Path path = spec.Child("finalizers");
-  for (const Str finalizer : object.spec.finalizers) {
-    errors.InvalidAll(path, finalizer, QualifiedNameProblems(finalizer));
+  for (std::size_t i = 0; i < object.spec.finalizers.size(); ++i) {
+    const Str finalizer = object.spec.finalizers[i];
+    const Path entry = path.Index(i);
+    const Path& at = place == FinalizerPlace::kEntry ? entry : path;
+    errors.InvalidAll(at, finalizer, QualifiedNameProblems(finalizer));
     if (finalizer.find('/') == Str::npos &&
         std::ranges::find(kStandard, finalizer) == kStandard.end()) {
       errors.Invalid(
-          path, finalizer, "name is neither a standard finalizer name nor is it fully qualified");
+          at, finalizer, "name is neither a standard finalizer name nor is it fully qualified");
     }
   }
 }
 
 void ValidateNamespaceCreate(const StrategyContext&, const Namespace& object, Report& report) {
   ValidateObjectMeta(object.metadata, Scope::kCluster, NameRule::kDnsLabel, kMetadata, report.hand);
-  ValidateSpecFinalizers(object, report.hand);
+  ValidateSpecFinalizers(object, FinalizerPlace::kList, report.hand);
 }
 
 void ValidateNamespaceUpdate(const StrategyContext& context,
@@ -134,7 +142,7 @@ void ValidateNamespaceFinalize(const StrategyContext&,
                                const Namespace& old,
                                Report& report) {
   ValidateObjectMetaUpdate(next.metadata, old.metadata, kMetadata, report.hand);
-  ValidateSpecFinalizers(next, report.hand);
+  ValidateSpecFinalizers(next, FinalizerPlace::kEntry, report.hand);
 }
 
 constexpr std::array<UpdateRules, 3> kNamespaceUpdates = {{
@@ -268,7 +276,7 @@ void ValidateNodeUpdate(const StrategyContext&, const Node& next, const Node& ol
   for (std::size_t i = 0; i < next.status.addresses.size(); ++i) {
     const NodeAddress& address = next.status.addresses[i];
     if (!addresses.emplace(address.type, address.address).second) {
-      errors.Duplicate(status.Item("addresses", i), BadValue::Json(Desc<NodeAddress>(), &address));
+      errors.Duplicate(status.Item("addresses", i), GoValue(Desc<NodeAddress>(), &address));
     }
   }
   if (!old.spec.pod_cidrs.empty() && !std::ranges::equal(old.spec.pod_cidrs, next.spec.pod_cidrs)) {

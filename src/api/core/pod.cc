@@ -365,11 +365,15 @@ bool ValidateDeadlineUpdate(const PodSpec& next,
     }
     return true;
   }
+  if (*now < 0) {
+    errors.InvalidAll(path, *now, RangeProblems(*now, 0, INT32_MAX));
+    return false;
+  }
   if (before != nullptr && *before < *now) {
     errors.Invalid(path, *now, "must be less than or equal to previous value");
     return false;
   }
-  return *now >= 0;
+  return true;
 }
 
 void ValidateTolerationUpdate(const List<Toleration>& next,

@@ -162,20 +162,13 @@ void ValidateConsumers(const ResourceClaimStatus& status, const Path& path, Repo
   }
 }
 
-void ValidateNetworkData(const NetworkDeviceData& data, const Path& path, Report& report) {
-  if (data.interface_name.size() > kMaxInterfaceName) {
-    report.declared.TooLong(path.Child("interfaceName"), kMaxInterfaceName);
-  }
-  if (data.hardware_address.size() > kMaxHardwareAddress) {
-    report.declared.TooLong(path.Child("hardwareAddress"), kMaxHardwareAddress);
-  }
-  const Path ips = path.Child("ips");
-  if (TooMany(data.ips.size(), kMaxIps, ips, report.declared)) {
+void ValidateIps(const NetworkDeviceData& data, const Path& path, Report& report) {
+  if (TooMany(data.ips.size(), kMaxIps, path, report.declared)) {
     return;
   }
   std::set<Str> seen;
   for (std::size_t i = 0; i < data.ips.size(); ++i) {
-    const Path at = ips.Index(i);
+    const Path at = path.Index(i);
     const auto canonical = CanonicalInterfaceAddress(data.ips[i]);
     if (!canonical) {
       report.hand.Invalid(
@@ -189,6 +182,16 @@ void ValidateNetworkData(const NetworkDeviceData& data, const Path& path, Report
     if (!seen.insert(data.ips[i]).second) {
       report.declared.Duplicate(at, data.ips[i]);
     }
+  }
+}
+
+void ValidateNetworkData(const NetworkDeviceData& data, const Path& path, Report& report) {
+  if (data.interface_name.size() > kMaxInterfaceName) {
+    report.declared.TooLong(path.Child("interfaceName"), kMaxInterfaceName);
+  }
+  ValidateIps(data, path.Child("ips"), report);
+  if (data.hardware_address.size() > kMaxHardwareAddress) {
+    report.declared.TooLong(path.Child("hardwareAddress"), kMaxHardwareAddress);
   }
 }
 
