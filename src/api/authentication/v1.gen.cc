@@ -10,86 +10,86 @@ namespace allot::api::authentication {
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTokenReviewFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenReview, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenReview, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(TokenReview, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TokenReview, spec), .message = &kTokenReviewSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(TokenReview, status), .message = &kTokenReviewStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenReview, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenReview, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(TokenReview, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TokenReview, spec), .message = &kTokenReviewSpecDesc, .doc = "What is asked."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(TokenReview, status), .message = &kTokenReviewStatusDesc, .doc = "The answer, filled in by the server."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kTokenReviewSpecFields = {{
-    {.name = "token", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(TokenReviewSpec, token)},
-    {.name = "audiences", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TokenReviewSpec, audiences)},
+    {.name = "token", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(TokenReviewSpec, token), .doc = "The token."},
+    {.name = "audiences", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TokenReviewSpec, audiences), .doc = "Audiences of which at least one must be meant by the token."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTokenReviewStatusFields = {{
-    {.name = "authenticated", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TokenReviewStatus, authenticated)},
-    {.name = "user", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(TokenReviewStatus, user), .message = &kUserInfoDesc},
-    {.name = "audiences", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TokenReviewStatus, audiences)},
-    {.name = "error", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(TokenReviewStatus, error)},
+    {.name = "authenticated", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TokenReviewStatus, authenticated), .doc = "Whether the token belongs to a known user."},
+    {.name = "user", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(TokenReviewStatus, user), .message = &kUserInfoDesc, .doc = "The user of the token."},
+    {.name = "audiences", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TokenReviewStatus, audiences), .doc = "Audiences that both the token and the question name."},
+    {.name = "error", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(TokenReviewStatus, error), .doc = "Why the token could not be checked."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kUserInfoFields = {{
-    {.name = "username", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(UserInfo, username)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(UserInfo, uid)},
-    {.name = "groups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(UserInfo, groups)},
-    {.name = "extra", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(UserInfo, extra)},
+    {.name = "username", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(UserInfo, username), .doc = "Name of the user, unique among active users."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(UserInfo, uid), .doc = "Identity that outlives names."},
+    {.name = "groups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(UserInfo, groups), .doc = "Groups of the user."},
+    {.name = "extra", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(UserInfo, extra), .doc = "More facts from the authenticator, by key."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTokenRequestFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenRequest, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenRequest, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(TokenRequest, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(TokenRequest, spec), .message = &kTokenRequestSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(TokenRequest, status), .message = &kTokenRequestStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenRequest, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(TokenRequest, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(TokenRequest, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(TokenRequest, spec), .message = &kTokenRequestSpecDesc, .doc = "What is asked."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(TokenRequest, status), .message = &kTokenRequestStatusDesc, .doc = "The answer, filled in by the server."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTokenRequestSpecFields = {{
-    {.name = "audiences", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(TokenRequestSpec, audiences)},
-    {.name = "expirationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .always = true, .protobuf = 4, .offset = offsetof(TokenRequestSpec, expiration_seconds)},
-    {.name = "boundObjectRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .always = true, .protobuf = 3, .offset = offsetof(TokenRequestSpec, bound_object_ref), .message = &kBoundObjectReferenceDesc},
-    {.name = "attestations", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(TokenRequestSpec, attestations)},
+    {.name = "audiences", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(TokenRequestSpec, audiences), .doc = "Who is to accept the token."},
+    {.name = "expirationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .always = true, .protobuf = 4, .offset = offsetof(TokenRequestSpec, expiration_seconds), .doc = "For how long; the server may choose otherwise."},
+    {.name = "boundObjectRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .always = true, .protobuf = 3, .offset = offsetof(TokenRequestSpec, bound_object_ref), .message = &kBoundObjectReferenceDesc, .doc = "Object with whose end the token ends."},
+    {.name = "attestations", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(TokenRequestSpec, attestations), .doc = "Statements about the holder to go into the token."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kTokenRequestStatusFields = {{
-    {.name = "token", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(TokenRequestStatus, token)},
-    {.name = "expirationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(TokenRequestStatus, expiration_timestamp)},
+    {.name = "token", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(TokenRequestStatus, token), .doc = "The token."},
+    {.name = "expirationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(TokenRequestStatus, expiration_timestamp), .doc = "When it ends."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kBoundObjectReferenceFields = {{
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(BoundObjectReference, kind)},
-    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(BoundObjectReference, api_version)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(BoundObjectReference, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(BoundObjectReference, uid), .named = "types.UID"},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(BoundObjectReference, kind), .doc = "Kind of the object: Pod, Secret or Node."},
+    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(BoundObjectReference, api_version), .doc = "API version of the object."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(BoundObjectReference, name), .doc = "Name of the object."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(BoundObjectReference, uid), .named = "types.UID", .doc = "Uid of the object."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSelfSubjectReviewFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectReview, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectReview, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectReview, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(SelfSubjectReview, status), .message = &kSelfSubjectReviewStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectReview, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectReview, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectReview, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(SelfSubjectReview, status), .message = &kSelfSubjectReviewStatusDesc, .doc = "The answer, filled in by the server."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kSelfSubjectReviewStatusFields = {{
-    {.name = "userInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectReviewStatus, user_info), .message = &kUserInfoDesc},
+    {.name = "userInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectReviewStatus, user_info), .message = &kUserInfoDesc, .doc = "The user of the request."},
 }};
 }  // namespace
 
@@ -104,7 +104,7 @@ constexpr std::array<schema::JsonField, 5> kTokenReviewJson = {{
 constexpr std::array<std::uint8_t, 8> kTokenReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kTokenReviewNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kTokenReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReview", .doc = "", .is_kind = true, .size = sizeof(TokenReview), .alignment = alignof(TokenReview), .fields = kTokenReviewFields, .json_fields = kTokenReviewJson, .slots = kTokenReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kTokenReviewNumbers};
+constexpr schema::TypeDesc kTokenReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReview", .doc = "Asks whether a token is valid and whose it is.", .is_kind = true, .size = sizeof(TokenReview), .alignment = alignof(TokenReview), .fields = kTokenReviewFields, .json_fields = kTokenReviewJson, .slots = kTokenReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kTokenReviewNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kTokenReviewSpecJson = {{
@@ -114,7 +114,7 @@ constexpr std::array<schema::JsonField, 2> kTokenReviewSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kTokenReviewSpecSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kTokenReviewSpecNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kTokenReviewSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewSpec", .doc = "", .is_kind = false, .size = sizeof(TokenReviewSpec), .alignment = alignof(TokenReviewSpec), .fields = kTokenReviewSpecFields, .json_fields = kTokenReviewSpecJson, .slots = kTokenReviewSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kTokenReviewSpecNumbers};
+constexpr schema::TypeDesc kTokenReviewSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewSpec", .doc = "The token to look at.", .is_kind = false, .size = sizeof(TokenReviewSpec), .alignment = alignof(TokenReviewSpec), .fields = kTokenReviewSpecFields, .json_fields = kTokenReviewSpecJson, .slots = kTokenReviewSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kTokenReviewSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kTokenReviewStatusJson = {{
@@ -126,7 +126,7 @@ constexpr std::array<schema::JsonField, 4> kTokenReviewStatusJson = {{
 constexpr std::array<std::uint8_t, 4> kTokenReviewStatusSlots = {3, 1, 2, 0};
 constexpr std::array<std::uint8_t, 5> kTokenReviewStatusNumbers = {255, 0, 1, 3, 2};
 }  // namespace
-constexpr schema::TypeDesc kTokenReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewStatus", .doc = "", .is_kind = false, .size = sizeof(TokenReviewStatus), .alignment = alignof(TokenReviewStatus), .fields = kTokenReviewStatusFields, .json_fields = kTokenReviewStatusJson, .slots = kTokenReviewStatusSlots.data(), .hash_multiplier = 169801152120619551U, .hash_shift = 62, .by_number = kTokenReviewStatusNumbers};
+constexpr schema::TypeDesc kTokenReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenReviewStatus", .doc = "Whether the token is valid.", .is_kind = false, .size = sizeof(TokenReviewStatus), .alignment = alignof(TokenReviewStatus), .fields = kTokenReviewStatusFields, .json_fields = kTokenReviewStatusJson, .slots = kTokenReviewStatusSlots.data(), .hash_multiplier = 169801152120619551U, .hash_shift = 62, .by_number = kTokenReviewStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kUserInfoJson = {{
@@ -138,7 +138,7 @@ constexpr std::array<schema::JsonField, 4> kUserInfoJson = {{
 constexpr std::array<std::uint8_t, 4> kUserInfoSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 5> kUserInfoNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kUserInfoDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "UserInfo", .doc = "", .is_kind = false, .size = sizeof(UserInfo), .alignment = alignof(UserInfo), .fields = kUserInfoFields, .json_fields = kUserInfoJson, .slots = kUserInfoSlots.data(), .hash_multiplier = 16478790771768674217U, .hash_shift = 62, .by_number = kUserInfoNumbers};
+constexpr schema::TypeDesc kUserInfoDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "UserInfo", .doc = "A user as the server knows it.", .is_kind = false, .size = sizeof(UserInfo), .alignment = alignof(UserInfo), .fields = kUserInfoFields, .json_fields = kUserInfoJson, .slots = kUserInfoSlots.data(), .hash_multiplier = 16478790771768674217U, .hash_shift = 62, .by_number = kUserInfoNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kTokenRequestJson = {{
@@ -151,7 +151,7 @@ constexpr std::array<schema::JsonField, 5> kTokenRequestJson = {{
 constexpr std::array<std::uint8_t, 8> kTokenRequestSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kTokenRequestNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kTokenRequestDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequest", .doc = "", .is_kind = true, .size = sizeof(TokenRequest), .alignment = alignof(TokenRequest), .fields = kTokenRequestFields, .json_fields = kTokenRequestJson, .slots = kTokenRequestSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kTokenRequestNumbers};
+constexpr schema::TypeDesc kTokenRequestDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequest", .doc = "Asks for a token of a service account.", .is_kind = true, .size = sizeof(TokenRequest), .alignment = alignof(TokenRequest), .fields = kTokenRequestFields, .json_fields = kTokenRequestJson, .slots = kTokenRequestSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kTokenRequestNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kTokenRequestSpecJson = {{
@@ -163,7 +163,7 @@ constexpr std::array<schema::JsonField, 4> kTokenRequestSpecJson = {{
 constexpr std::array<std::uint8_t, 4> kTokenRequestSpecSlots = {3, 0, 1, 2};
 constexpr std::array<std::uint8_t, 6> kTokenRequestSpecNumbers = {255, 0, 255, 2, 1, 3};
 }  // namespace
-constexpr schema::TypeDesc kTokenRequestSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestSpec", .doc = "", .is_kind = false, .size = sizeof(TokenRequestSpec), .alignment = alignof(TokenRequestSpec), .fields = kTokenRequestSpecFields, .json_fields = kTokenRequestSpecJson, .slots = kTokenRequestSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTokenRequestSpecNumbers};
+constexpr schema::TypeDesc kTokenRequestSpecDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestSpec", .doc = "The token that is asked for.", .is_kind = false, .size = sizeof(TokenRequestSpec), .alignment = alignof(TokenRequestSpec), .fields = kTokenRequestSpecFields, .json_fields = kTokenRequestSpecJson, .slots = kTokenRequestSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTokenRequestSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kTokenRequestStatusJson = {{
@@ -173,7 +173,7 @@ constexpr std::array<schema::JsonField, 2> kTokenRequestStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kTokenRequestStatusSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kTokenRequestStatusNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kTokenRequestStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestStatus", .doc = "", .is_kind = false, .size = sizeof(TokenRequestStatus), .alignment = alignof(TokenRequestStatus), .fields = kTokenRequestStatusFields, .json_fields = kTokenRequestStatusJson, .slots = kTokenRequestStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTokenRequestStatusNumbers};
+constexpr schema::TypeDesc kTokenRequestStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "TokenRequestStatus", .doc = "The token that was made.", .is_kind = false, .size = sizeof(TokenRequestStatus), .alignment = alignof(TokenRequestStatus), .fields = kTokenRequestStatusFields, .json_fields = kTokenRequestStatusJson, .slots = kTokenRequestStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTokenRequestStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kBoundObjectReferenceJson = {{
@@ -185,7 +185,7 @@ constexpr std::array<schema::JsonField, 4> kBoundObjectReferenceJson = {{
 constexpr std::array<std::uint8_t, 4> kBoundObjectReferenceSlots = {1, 0, 2, 3};
 constexpr std::array<std::uint8_t, 5> kBoundObjectReferenceNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kBoundObjectReferenceDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "BoundObjectReference", .doc = "", .is_kind = false, .size = sizeof(BoundObjectReference), .alignment = alignof(BoundObjectReference), .fields = kBoundObjectReferenceFields, .json_fields = kBoundObjectReferenceJson, .slots = kBoundObjectReferenceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kBoundObjectReferenceNumbers};
+constexpr schema::TypeDesc kBoundObjectReferenceDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "BoundObjectReference", .doc = "An object to which a token is tied.", .is_kind = false, .size = sizeof(BoundObjectReference), .alignment = alignof(BoundObjectReference), .fields = kBoundObjectReferenceFields, .json_fields = kBoundObjectReferenceJson, .slots = kBoundObjectReferenceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kBoundObjectReferenceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kSelfSubjectReviewJson = {{
@@ -197,7 +197,7 @@ constexpr std::array<schema::JsonField, 4> kSelfSubjectReviewJson = {{
 constexpr std::array<std::uint8_t, 4> kSelfSubjectReviewSlots = {1, 2, 3, 0};
 constexpr std::array<std::uint8_t, 3> kSelfSubjectReviewNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectReview), .alignment = alignof(SelfSubjectReview), .fields = kSelfSubjectReviewFields, .json_fields = kSelfSubjectReviewJson, .slots = kSelfSubjectReviewSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kSelfSubjectReviewNumbers};
+constexpr schema::TypeDesc kSelfSubjectReviewDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReview", .doc = "Tells the user who the server takes it for.", .is_kind = true, .size = sizeof(SelfSubjectReview), .alignment = alignof(SelfSubjectReview), .fields = kSelfSubjectReviewFields, .json_fields = kSelfSubjectReviewJson, .slots = kSelfSubjectReviewSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kSelfSubjectReviewNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kSelfSubjectReviewStatusJson = {{
@@ -206,6 +206,6 @@ constexpr std::array<schema::JsonField, 1> kSelfSubjectReviewStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kSelfSubjectReviewStatusSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kSelfSubjectReviewStatusNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectReviewStatus), .alignment = alignof(SelfSubjectReviewStatus), .fields = kSelfSubjectReviewStatusFields, .json_fields = kSelfSubjectReviewStatusJson, .slots = kSelfSubjectReviewStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSelfSubjectReviewStatusNumbers};
+constexpr schema::TypeDesc kSelfSubjectReviewStatusDesc = {.group = "authentication.k8s.io", .version = "v1", .name = "SelfSubjectReviewStatus", .doc = "Who the user is.", .is_kind = false, .size = sizeof(SelfSubjectReviewStatus), .alignment = alignof(SelfSubjectReviewStatus), .fields = kSelfSubjectReviewStatusFields, .json_fields = kSelfSubjectReviewStatusJson, .slots = kSelfSubjectReviewStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSelfSubjectReviewStatusNumbers};
 
 }  // namespace allot::api::authentication

@@ -10,134 +10,134 @@ namespace allot::api::authorization {
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kSubjectAccessReviewFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SubjectAccessReview, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SubjectAccessReview, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SubjectAccessReview, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SubjectAccessReview, spec), .message = &kSubjectAccessReviewSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SubjectAccessReview, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SubjectAccessReview, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SubjectAccessReview, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SubjectAccessReview, spec), .message = &kSubjectAccessReviewSpecDesc, .doc = "What is asked."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc, .doc = "The answer, filled in by the server."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kSelfSubjectAccessReviewFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectAccessReview, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectAccessReview, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectAccessReview, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SelfSubjectAccessReview, spec), .message = &kSelfSubjectAccessReviewSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SelfSubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectAccessReview, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectAccessReview, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectAccessReview, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SelfSubjectAccessReview, spec), .message = &kSelfSubjectAccessReviewSpecDesc, .doc = "What is asked."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SelfSubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc, .doc = "The answer, filled in by the server."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kLocalSubjectAccessReviewFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(LocalSubjectAccessReview, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(LocalSubjectAccessReview, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(LocalSubjectAccessReview, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LocalSubjectAccessReview, spec), .message = &kSubjectAccessReviewSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(LocalSubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(LocalSubjectAccessReview, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(LocalSubjectAccessReview, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(LocalSubjectAccessReview, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LocalSubjectAccessReview, spec), .message = &kSubjectAccessReviewSpecDesc, .doc = "What is asked."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(LocalSubjectAccessReview, status), .message = &kSubjectAccessReviewStatusDesc, .doc = "The answer, filled in by the server."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 9> kResourceAttributesFields = {{
-    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceAttributes, namespace_)},
-    {.name = "verb", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceAttributes, verb)},
-    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceAttributes, group)},
-    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceAttributes, version)},
-    {.name = "resource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ResourceAttributes, resource)},
-    {.name = "subresource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceAttributes, subresource)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ResourceAttributes, name)},
-    {.name = "fieldSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ResourceAttributes, field_selector), .message = &kFieldSelectorAttributesDesc},
-    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ResourceAttributes, label_selector), .message = &kLabelSelectorAttributesDesc},
+    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceAttributes, namespace_), .doc = "Namespace of the request; empty for cluster-wide resources and for all namespaces."},
+    {.name = "verb", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceAttributes, verb), .doc = "Verb such as get, list or create; * for all."},
+    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceAttributes, group), .doc = "API group of the resource; * for all."},
+    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceAttributes, version), .doc = "API version of the resource; * for all."},
+    {.name = "resource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ResourceAttributes, resource), .doc = "The resource; * for all."},
+    {.name = "subresource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceAttributes, subresource), .doc = "The subresource, or nothing."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ResourceAttributes, name), .doc = "Name of the object; empty for all."},
+    {.name = "fieldSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ResourceAttributes, field_selector), .message = &kFieldSelectorAttributesDesc, .doc = "Field selector of the request."},
+    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ResourceAttributes, label_selector), .message = &kLabelSelectorAttributesDesc, .doc = "Label selector of the request."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kLabelSelectorAttributesFields = {{
-    {.name = "rawSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LabelSelectorAttributes, raw_selector)},
-    {.name = "requirements", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LabelSelectorAttributes, requirements), .message = &meta::kLabelSelectorRequirementDesc},
+    {.name = "rawSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LabelSelectorAttributes, raw_selector), .doc = "The selector as text."},
+    {.name = "requirements", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LabelSelectorAttributes, requirements), .message = &meta::kLabelSelectorRequirementDesc, .doc = "The selector as a list of requirements."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kFieldSelectorAttributesFields = {{
-    {.name = "rawSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(FieldSelectorAttributes, raw_selector)},
-    {.name = "requirements", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FieldSelectorAttributes, requirements), .message = &meta::kFieldSelectorRequirementDesc},
+    {.name = "rawSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(FieldSelectorAttributes, raw_selector), .doc = "The selector as text."},
+    {.name = "requirements", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FieldSelectorAttributes, requirements), .message = &meta::kFieldSelectorRequirementDesc, .doc = "The selector as a list of requirements."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNonResourceAttributesFields = {{
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NonResourceAttributes, path)},
-    {.name = "verb", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NonResourceAttributes, verb)},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NonResourceAttributes, path), .doc = "Path of the URL."},
+    {.name = "verb", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NonResourceAttributes, verb), .doc = "Method in lower case, such as get."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kSubjectAccessReviewSpecFields = {{
-    {.name = "resourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SubjectAccessReviewSpec, resource_attributes), .message = &kResourceAttributesDesc},
-    {.name = "nonResourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SubjectAccessReviewSpec, non_resource_attributes), .message = &kNonResourceAttributesDesc},
-    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SubjectAccessReviewSpec, user)},
-    {.name = "groups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SubjectAccessReviewSpec, groups)},
-    {.name = "extra", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SubjectAccessReviewSpec, extra)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(SubjectAccessReviewSpec, uid)},
+    {.name = "resourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SubjectAccessReviewSpec, resource_attributes), .message = &kResourceAttributesDesc, .doc = "The request, if it is for a resource."},
+    {.name = "nonResourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SubjectAccessReviewSpec, non_resource_attributes), .message = &kNonResourceAttributesDesc, .doc = "The request, if it is for another path."},
+    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SubjectAccessReviewSpec, user), .doc = "Name of the user."},
+    {.name = "groups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SubjectAccessReviewSpec, groups), .doc = "Groups of the user."},
+    {.name = "extra", .kind = schema::ValueKind::kStringList, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SubjectAccessReviewSpec, extra), .doc = "More facts about the user, by key."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(SubjectAccessReviewSpec, uid), .doc = "Uid of the user."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSelfSubjectAccessReviewSpecFields = {{
-    {.name = "resourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SelfSubjectAccessReviewSpec, resource_attributes), .message = &kResourceAttributesDesc},
-    {.name = "nonResourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SelfSubjectAccessReviewSpec, non_resource_attributes), .message = &kNonResourceAttributesDesc},
+    {.name = "resourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SelfSubjectAccessReviewSpec, resource_attributes), .message = &kResourceAttributesDesc, .doc = "The request, if it is for a resource."},
+    {.name = "nonResourceAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SelfSubjectAccessReviewSpec, non_resource_attributes), .message = &kNonResourceAttributesDesc, .doc = "The request, if it is for another path."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSubjectAccessReviewStatusFields = {{
-    {.name = "allowed", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SubjectAccessReviewStatus, allowed)},
-    {.name = "denied", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SubjectAccessReviewStatus, denied)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SubjectAccessReviewStatus, reason)},
-    {.name = "evaluationError", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SubjectAccessReviewStatus, evaluation_error)},
+    {.name = "allowed", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SubjectAccessReviewStatus, allowed), .doc = "Whether the request would be let through."},
+    {.name = "denied", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SubjectAccessReviewStatus, denied), .doc = "Whether an authorizer refused it outright."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SubjectAccessReviewStatus, reason), .doc = "Why it was decided so."},
+    {.name = "evaluationError", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SubjectAccessReviewStatus, evaluation_error), .doc = "What went wrong while the rules were looked at."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kSelfSubjectRulesReviewFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectRulesReview, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectRulesReview, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectRulesReview, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SelfSubjectRulesReview, spec), .message = &kSelfSubjectRulesReviewSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SelfSubjectRulesReview, status), .message = &kSubjectRulesReviewStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectRulesReview, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SelfSubjectRulesReview, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SelfSubjectRulesReview, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SelfSubjectRulesReview, spec), .message = &kSelfSubjectRulesReviewSpecDesc, .doc = "What is asked."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(SelfSubjectRulesReview, status), .message = &kSubjectRulesReviewStatusDesc, .doc = "The answer, filled in by the server."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kSelfSubjectRulesReviewSpecFields = {{
-    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SelfSubjectRulesReviewSpec, namespace_)},
+    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SelfSubjectRulesReviewSpec, namespace_), .doc = "Namespace the question is about."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSubjectRulesReviewStatusFields = {{
-    {.name = "resourceRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SubjectRulesReviewStatus, resource_rules), .message = &kResourceRuleDesc},
-    {.name = "nonResourceRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SubjectRulesReviewStatus, non_resource_rules), .message = &kNonResourceRuleDesc},
-    {.name = "incomplete", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(SubjectRulesReviewStatus, incomplete)},
-    {.name = "evaluationError", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SubjectRulesReviewStatus, evaluation_error)},
+    {.name = "resourceRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SubjectRulesReviewStatus, resource_rules), .message = &kResourceRuleDesc, .doc = "What the user may do with resources."},
+    {.name = "nonResourceRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SubjectRulesReviewStatus, non_resource_rules), .message = &kNonResourceRuleDesc, .doc = "What the user may do with other paths."},
+    {.name = "incomplete", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(SubjectRulesReviewStatus, incomplete), .doc = "Whether there may be more rules than listed."},
+    {.name = "evaluationError", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SubjectRulesReviewStatus, evaluation_error), .doc = "What went wrong while the rules were looked at."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceRuleFields = {{
-    {.name = "verbs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceRule, verbs)},
-    {.name = "apiGroups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceRule, api_groups)},
-    {.name = "resources", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceRule, resources)},
-    {.name = "resourceNames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceRule, resource_names)},
+    {.name = "verbs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceRule, verbs), .doc = "The verbs; * for all."},
+    {.name = "apiGroups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceRule, api_groups), .doc = "The groups; * for all."},
+    {.name = "resources", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceRule, resources), .doc = "The resources, subresources after a slash; * for all."},
+    {.name = "resourceNames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceRule, resource_names), .doc = "The objects, if the rule is for some only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNonResourceRuleFields = {{
-    {.name = "verbs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NonResourceRule, verbs)},
-    {.name = "nonResourceURLs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NonResourceRule, non_resource_urls)},
+    {.name = "verbs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NonResourceRule, verbs), .doc = "The verbs; * for all."},
+    {.name = "nonResourceURLs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NonResourceRule, non_resource_urls), .doc = "The paths; * as a last part stands for the rest."},
 }};
 }  // namespace
 
@@ -152,7 +152,7 @@ constexpr std::array<schema::JsonField, 5> kSubjectAccessReviewJson = {{
 constexpr std::array<std::uint8_t, 8> kSubjectAccessReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kSubjectAccessReviewNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(SubjectAccessReview), .alignment = alignof(SubjectAccessReview), .fields = kSubjectAccessReviewFields, .json_fields = kSubjectAccessReviewJson, .slots = kSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSubjectAccessReviewNumbers};
+constexpr schema::TypeDesc kSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReview", .doc = "Asks whether a user may do something.", .is_kind = true, .size = sizeof(SubjectAccessReview), .alignment = alignof(SubjectAccessReview), .fields = kSubjectAccessReviewFields, .json_fields = kSubjectAccessReviewJson, .slots = kSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSubjectAccessReviewNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kSelfSubjectAccessReviewJson = {{
@@ -165,7 +165,7 @@ constexpr std::array<schema::JsonField, 5> kSelfSubjectAccessReviewJson = {{
 constexpr std::array<std::uint8_t, 8> kSelfSubjectAccessReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kSelfSubjectAccessReviewNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectAccessReview), .alignment = alignof(SelfSubjectAccessReview), .fields = kSelfSubjectAccessReviewFields, .json_fields = kSelfSubjectAccessReviewJson, .slots = kSelfSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSelfSubjectAccessReviewNumbers};
+constexpr schema::TypeDesc kSelfSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReview", .doc = "Asks whether the user of the request may do something.", .is_kind = true, .size = sizeof(SelfSubjectAccessReview), .alignment = alignof(SelfSubjectAccessReview), .fields = kSelfSubjectAccessReviewFields, .json_fields = kSelfSubjectAccessReviewJson, .slots = kSelfSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSelfSubjectAccessReviewNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kLocalSubjectAccessReviewJson = {{
@@ -178,7 +178,7 @@ constexpr std::array<schema::JsonField, 5> kLocalSubjectAccessReviewJson = {{
 constexpr std::array<std::uint8_t, 8> kLocalSubjectAccessReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kLocalSubjectAccessReviewNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kLocalSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LocalSubjectAccessReview", .doc = "", .is_kind = true, .size = sizeof(LocalSubjectAccessReview), .alignment = alignof(LocalSubjectAccessReview), .fields = kLocalSubjectAccessReviewFields, .json_fields = kLocalSubjectAccessReviewJson, .slots = kLocalSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kLocalSubjectAccessReviewNumbers};
+constexpr schema::TypeDesc kLocalSubjectAccessReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LocalSubjectAccessReview", .doc = "Asks whether a user may do something in one namespace.", .is_kind = true, .size = sizeof(LocalSubjectAccessReview), .alignment = alignof(LocalSubjectAccessReview), .fields = kLocalSubjectAccessReviewFields, .json_fields = kLocalSubjectAccessReviewJson, .slots = kLocalSubjectAccessReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kLocalSubjectAccessReviewNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 9> kResourceAttributesJson = {{
@@ -195,7 +195,7 @@ constexpr std::array<schema::JsonField, 9> kResourceAttributesJson = {{
 constexpr std::array<std::uint8_t, 16> kResourceAttributesSlots = {255, 255, 255, 255, 255, 4, 7, 255, 255, 3, 1, 5, 2, 0, 6, 8};
 constexpr std::array<std::uint8_t, 10> kResourceAttributesNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8};
 }  // namespace
-constexpr schema::TypeDesc kResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceAttributes", .doc = "", .is_kind = false, .size = sizeof(ResourceAttributes), .alignment = alignof(ResourceAttributes), .fields = kResourceAttributesFields, .json_fields = kResourceAttributesJson, .slots = kResourceAttributesSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 60, .by_number = kResourceAttributesNumbers};
+constexpr schema::TypeDesc kResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceAttributes", .doc = "A request for a resource.", .is_kind = false, .size = sizeof(ResourceAttributes), .alignment = alignof(ResourceAttributes), .fields = kResourceAttributesFields, .json_fields = kResourceAttributesJson, .slots = kResourceAttributesSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 60, .by_number = kResourceAttributesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kLabelSelectorAttributesJson = {{
@@ -205,7 +205,7 @@ constexpr std::array<schema::JsonField, 2> kLabelSelectorAttributesJson = {{
 constexpr std::array<std::uint8_t, 2> kLabelSelectorAttributesSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kLabelSelectorAttributesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kLabelSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LabelSelectorAttributes", .doc = "", .is_kind = false, .size = sizeof(LabelSelectorAttributes), .alignment = alignof(LabelSelectorAttributes), .fields = kLabelSelectorAttributesFields, .json_fields = kLabelSelectorAttributesJson, .slots = kLabelSelectorAttributesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kLabelSelectorAttributesNumbers};
+constexpr schema::TypeDesc kLabelSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "LabelSelectorAttributes", .doc = "A label selector, as text or as requirements.", .is_kind = false, .size = sizeof(LabelSelectorAttributes), .alignment = alignof(LabelSelectorAttributes), .fields = kLabelSelectorAttributesFields, .json_fields = kLabelSelectorAttributesJson, .slots = kLabelSelectorAttributesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kLabelSelectorAttributesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kFieldSelectorAttributesJson = {{
@@ -215,7 +215,7 @@ constexpr std::array<schema::JsonField, 2> kFieldSelectorAttributesJson = {{
 constexpr std::array<std::uint8_t, 2> kFieldSelectorAttributesSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kFieldSelectorAttributesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kFieldSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "FieldSelectorAttributes", .doc = "", .is_kind = false, .size = sizeof(FieldSelectorAttributes), .alignment = alignof(FieldSelectorAttributes), .fields = kFieldSelectorAttributesFields, .json_fields = kFieldSelectorAttributesJson, .slots = kFieldSelectorAttributesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kFieldSelectorAttributesNumbers};
+constexpr schema::TypeDesc kFieldSelectorAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "FieldSelectorAttributes", .doc = "A field selector, as text or as requirements.", .is_kind = false, .size = sizeof(FieldSelectorAttributes), .alignment = alignof(FieldSelectorAttributes), .fields = kFieldSelectorAttributesFields, .json_fields = kFieldSelectorAttributesJson, .slots = kFieldSelectorAttributesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kFieldSelectorAttributesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNonResourceAttributesJson = {{
@@ -225,7 +225,7 @@ constexpr std::array<schema::JsonField, 2> kNonResourceAttributesJson = {{
 constexpr std::array<std::uint8_t, 2> kNonResourceAttributesSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kNonResourceAttributesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNonResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceAttributes", .doc = "", .is_kind = false, .size = sizeof(NonResourceAttributes), .alignment = alignof(NonResourceAttributes), .fields = kNonResourceAttributesFields, .json_fields = kNonResourceAttributesJson, .slots = kNonResourceAttributesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kNonResourceAttributesNumbers};
+constexpr schema::TypeDesc kNonResourceAttributesDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceAttributes", .doc = "A request for a path that is no resource.", .is_kind = false, .size = sizeof(NonResourceAttributes), .alignment = alignof(NonResourceAttributes), .fields = kNonResourceAttributesFields, .json_fields = kNonResourceAttributesJson, .slots = kNonResourceAttributesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kNonResourceAttributesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kSubjectAccessReviewSpecJson = {{
@@ -239,7 +239,7 @@ constexpr std::array<schema::JsonField, 6> kSubjectAccessReviewSpecJson = {{
 constexpr std::array<std::uint8_t, 8> kSubjectAccessReviewSpecSlots = {1, 2, 3, 0, 5, 255, 255, 4};
 constexpr std::array<std::uint8_t, 7> kSubjectAccessReviewSpecNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SubjectAccessReviewSpec), .alignment = alignof(SubjectAccessReviewSpec), .fields = kSubjectAccessReviewSpecFields, .json_fields = kSubjectAccessReviewSpecJson, .slots = kSubjectAccessReviewSpecSlots.data(), .hash_multiplier = 14791085845388908799U, .hash_shift = 61, .by_number = kSubjectAccessReviewSpecNumbers};
+constexpr schema::TypeDesc kSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewSpec", .doc = "The request and the user.", .is_kind = false, .size = sizeof(SubjectAccessReviewSpec), .alignment = alignof(SubjectAccessReviewSpec), .fields = kSubjectAccessReviewSpecFields, .json_fields = kSubjectAccessReviewSpecJson, .slots = kSubjectAccessReviewSpecSlots.data(), .hash_multiplier = 14791085845388908799U, .hash_shift = 61, .by_number = kSubjectAccessReviewSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kSelfSubjectAccessReviewSpecJson = {{
@@ -249,7 +249,7 @@ constexpr std::array<schema::JsonField, 2> kSelfSubjectAccessReviewSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kSelfSubjectAccessReviewSpecSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kSelfSubjectAccessReviewSpecNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectAccessReviewSpec), .alignment = alignof(SelfSubjectAccessReviewSpec), .fields = kSelfSubjectAccessReviewSpecFields, .json_fields = kSelfSubjectAccessReviewSpecJson, .slots = kSelfSubjectAccessReviewSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kSelfSubjectAccessReviewSpecNumbers};
+constexpr schema::TypeDesc kSelfSubjectAccessReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectAccessReviewSpec", .doc = "The request.", .is_kind = false, .size = sizeof(SelfSubjectAccessReviewSpec), .alignment = alignof(SelfSubjectAccessReviewSpec), .fields = kSelfSubjectAccessReviewSpecFields, .json_fields = kSelfSubjectAccessReviewSpecJson, .slots = kSelfSubjectAccessReviewSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kSelfSubjectAccessReviewSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kSubjectAccessReviewStatusJson = {{
@@ -261,7 +261,7 @@ constexpr std::array<schema::JsonField, 4> kSubjectAccessReviewStatusJson = {{
 constexpr std::array<std::uint8_t, 4> kSubjectAccessReviewStatusSlots = {3, 0, 1, 2};
 constexpr std::array<std::uint8_t, 5> kSubjectAccessReviewStatusNumbers = {255, 0, 2, 3, 1};
 }  // namespace
-constexpr schema::TypeDesc kSubjectAccessReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SubjectAccessReviewStatus), .alignment = alignof(SubjectAccessReviewStatus), .fields = kSubjectAccessReviewStatusFields, .json_fields = kSubjectAccessReviewStatusJson, .slots = kSubjectAccessReviewStatusSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kSubjectAccessReviewStatusNumbers};
+constexpr schema::TypeDesc kSubjectAccessReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectAccessReviewStatus", .doc = "The decision.", .is_kind = false, .size = sizeof(SubjectAccessReviewStatus), .alignment = alignof(SubjectAccessReviewStatus), .fields = kSubjectAccessReviewStatusFields, .json_fields = kSubjectAccessReviewStatusJson, .slots = kSubjectAccessReviewStatusSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kSubjectAccessReviewStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kSelfSubjectRulesReviewJson = {{
@@ -274,7 +274,7 @@ constexpr std::array<schema::JsonField, 5> kSelfSubjectRulesReviewJson = {{
 constexpr std::array<std::uint8_t, 8> kSelfSubjectRulesReviewSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kSelfSubjectRulesReviewNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectRulesReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReview", .doc = "", .is_kind = true, .size = sizeof(SelfSubjectRulesReview), .alignment = alignof(SelfSubjectRulesReview), .fields = kSelfSubjectRulesReviewFields, .json_fields = kSelfSubjectRulesReviewJson, .slots = kSelfSubjectRulesReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSelfSubjectRulesReviewNumbers};
+constexpr schema::TypeDesc kSelfSubjectRulesReviewDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReview", .doc = "Asks what the user of the request may do in a namespace.", .is_kind = true, .size = sizeof(SelfSubjectRulesReview), .alignment = alignof(SelfSubjectRulesReview), .fields = kSelfSubjectRulesReviewFields, .json_fields = kSelfSubjectRulesReviewJson, .slots = kSelfSubjectRulesReviewSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kSelfSubjectRulesReviewNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kSelfSubjectRulesReviewSpecJson = {{
@@ -283,7 +283,7 @@ constexpr std::array<schema::JsonField, 1> kSelfSubjectRulesReviewSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kSelfSubjectRulesReviewSpecSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kSelfSubjectRulesReviewSpecNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kSelfSubjectRulesReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReviewSpec", .doc = "", .is_kind = false, .size = sizeof(SelfSubjectRulesReviewSpec), .alignment = alignof(SelfSubjectRulesReviewSpec), .fields = kSelfSubjectRulesReviewSpecFields, .json_fields = kSelfSubjectRulesReviewSpecJson, .slots = kSelfSubjectRulesReviewSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSelfSubjectRulesReviewSpecNumbers};
+constexpr schema::TypeDesc kSelfSubjectRulesReviewSpecDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SelfSubjectRulesReviewSpec", .doc = "The namespace.", .is_kind = false, .size = sizeof(SelfSubjectRulesReviewSpec), .alignment = alignof(SelfSubjectRulesReviewSpec), .fields = kSelfSubjectRulesReviewSpecFields, .json_fields = kSelfSubjectRulesReviewSpecJson, .slots = kSelfSubjectRulesReviewSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSelfSubjectRulesReviewSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kSubjectRulesReviewStatusJson = {{
@@ -295,7 +295,7 @@ constexpr std::array<schema::JsonField, 4> kSubjectRulesReviewStatusJson = {{
 constexpr std::array<std::uint8_t, 4> kSubjectRulesReviewStatusSlots = {2, 1, 0, 3};
 constexpr std::array<std::uint8_t, 5> kSubjectRulesReviewStatusNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kSubjectRulesReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectRulesReviewStatus", .doc = "", .is_kind = false, .size = sizeof(SubjectRulesReviewStatus), .alignment = alignof(SubjectRulesReviewStatus), .fields = kSubjectRulesReviewStatusFields, .json_fields = kSubjectRulesReviewStatusJson, .slots = kSubjectRulesReviewStatusSlots.data(), .hash_multiplier = 169801152120619551U, .hash_shift = 62, .by_number = kSubjectRulesReviewStatusNumbers};
+constexpr schema::TypeDesc kSubjectRulesReviewStatusDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "SubjectRulesReviewStatus", .doc = "What the user may do.", .is_kind = false, .size = sizeof(SubjectRulesReviewStatus), .alignment = alignof(SubjectRulesReviewStatus), .fields = kSubjectRulesReviewStatusFields, .json_fields = kSubjectRulesReviewStatusJson, .slots = kSubjectRulesReviewStatusSlots.data(), .hash_multiplier = 169801152120619551U, .hash_shift = 62, .by_number = kSubjectRulesReviewStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kResourceRuleJson = {{
@@ -307,7 +307,7 @@ constexpr std::array<schema::JsonField, 4> kResourceRuleJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceRuleSlots = {2, 0, 3, 1};
 constexpr std::array<std::uint8_t, 5> kResourceRuleNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceRule", .doc = "", .is_kind = false, .size = sizeof(ResourceRule), .alignment = alignof(ResourceRule), .fields = kResourceRuleFields, .json_fields = kResourceRuleJson, .slots = kResourceRuleSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kResourceRuleNumbers};
+constexpr schema::TypeDesc kResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "ResourceRule", .doc = "Verbs the user has on resources.", .is_kind = false, .size = sizeof(ResourceRule), .alignment = alignof(ResourceRule), .fields = kResourceRuleFields, .json_fields = kResourceRuleJson, .slots = kResourceRuleSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kResourceRuleNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNonResourceRuleJson = {{
@@ -317,6 +317,6 @@ constexpr std::array<schema::JsonField, 2> kNonResourceRuleJson = {{
 constexpr std::array<std::uint8_t, 2> kNonResourceRuleSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kNonResourceRuleNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNonResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceRule", .doc = "", .is_kind = false, .size = sizeof(NonResourceRule), .alignment = alignof(NonResourceRule), .fields = kNonResourceRuleFields, .json_fields = kNonResourceRuleJson, .slots = kNonResourceRuleSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kNonResourceRuleNumbers};
+constexpr schema::TypeDesc kNonResourceRuleDesc = {.group = "authorization.k8s.io", .version = "v1", .name = "NonResourceRule", .doc = "Verbs the user has on paths.", .is_kind = false, .size = sizeof(NonResourceRule), .alignment = alignof(NonResourceRule), .fields = kNonResourceRuleFields, .json_fields = kNonResourceRuleJson, .slots = kNonResourceRuleSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kNonResourceRuleNumbers};
 
 }  // namespace allot::api::authorization

@@ -10,31 +10,31 @@ namespace allot::api::coordination {
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kLeaseFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Lease, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Lease, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Lease, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Lease, spec), .message = &kLeaseSpecDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Lease, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Lease, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Lease, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Lease, spec), .message = &kLeaseSpecDesc, .doc = "Holder and times of the lease."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kLeaseSpecFields = {{
-    {.name = "holderIdentity", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LeaseSpec, holder_identity)},
-    {.name = "leaseDurationSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LeaseSpec, lease_duration_seconds)},
-    {.name = "acquireTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LeaseSpec, acquire_time)},
-    {.name = "renewTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(LeaseSpec, renew_time)},
-    {.name = "leaseTransitions", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(LeaseSpec, lease_transitions)},
-    {.name = "strategy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(LeaseSpec, strategy), .named = "v1.CoordinatedLeaseStrategy", .gates = kTexts<Literal("CoordinatedLeaderElection")>},
-    {.name = "preferredHolder", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(LeaseSpec, preferred_holder), .gates = kTexts<Literal("CoordinatedLeaderElection")>},
+    {.name = "holderIdentity", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LeaseSpec, holder_identity), .doc = "Who holds the lease."},
+    {.name = "leaseDurationSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LeaseSpec, lease_duration_seconds), .doc = "How long others wait after the last renewal before they take it."},
+    {.name = "acquireTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LeaseSpec, acquire_time), .doc = "When the holder got the lease."},
+    {.name = "renewTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(LeaseSpec, renew_time), .doc = "When the holder last renewed it."},
+    {.name = "leaseTransitions", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(LeaseSpec, lease_transitions), .doc = "How often the lease has gone from one holder to another."},
+    {.name = "strategy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(LeaseSpec, strategy), .named = "v1.CoordinatedLeaseStrategy", .gates = kTexts<Literal("CoordinatedLeaderElection")>, .doc = "How a holder is chosen in a coordinated election."},
+    {.name = "preferredHolder", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(LeaseSpec, preferred_holder), .gates = kTexts<Literal("CoordinatedLeaderElection")>, .doc = "Who should get the lease next in a coordinated election."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kLeaseListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(LeaseList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(LeaseList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(LeaseList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LeaseList, items), .message = &kLeaseDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(LeaseList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(LeaseList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(LeaseList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LeaseList, items), .message = &kLeaseDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
@@ -48,7 +48,7 @@ constexpr std::array<schema::JsonField, 4> kLeaseJson = {{
 constexpr std::array<std::uint8_t, 4> kLeaseSlots = {0, 2, 3, 1};
 constexpr std::array<std::uint8_t, 3> kLeaseNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kLeaseDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "Lease", .doc = "", .is_kind = true, .size = sizeof(Lease), .alignment = alignof(Lease), .fields = kLeaseFields, .json_fields = kLeaseJson, .slots = kLeaseSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kLeaseNumbers};
+constexpr schema::TypeDesc kLeaseDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "Lease", .doc = "Says who holds something for how long; used for elections and heartbeats.", .is_kind = true, .size = sizeof(Lease), .alignment = alignof(Lease), .fields = kLeaseFields, .json_fields = kLeaseJson, .slots = kLeaseSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kLeaseNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 7> kLeaseSpecJson = {{
@@ -63,7 +63,7 @@ constexpr std::array<schema::JsonField, 7> kLeaseSpecJson = {{
 constexpr std::array<std::uint8_t, 8> kLeaseSpecSlots = {4, 0, 255, 5, 3, 1, 6, 2};
 constexpr std::array<std::uint8_t, 8> kLeaseSpecNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
 }  // namespace
-constexpr schema::TypeDesc kLeaseSpecDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseSpec", .doc = "", .is_kind = false, .size = sizeof(LeaseSpec), .alignment = alignof(LeaseSpec), .fields = kLeaseSpecFields, .json_fields = kLeaseSpecJson, .slots = kLeaseSpecSlots.data(), .hash_multiplier = 15648401917918370109U, .hash_shift = 61, .by_number = kLeaseSpecNumbers};
+constexpr schema::TypeDesc kLeaseSpecDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseSpec", .doc = "Holder and times of a lease.", .is_kind = false, .size = sizeof(LeaseSpec), .alignment = alignof(LeaseSpec), .fields = kLeaseSpecFields, .json_fields = kLeaseSpecJson, .slots = kLeaseSpecSlots.data(), .hash_multiplier = 15648401917918370109U, .hash_shift = 61, .by_number = kLeaseSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kLeaseListJson = {{
@@ -75,6 +75,6 @@ constexpr std::array<schema::JsonField, 4> kLeaseListJson = {{
 constexpr std::array<std::uint8_t, 4> kLeaseListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kLeaseListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kLeaseListDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseList", .doc = "", .is_kind = true, .size = sizeof(LeaseList), .alignment = alignof(LeaseList), .fields = kLeaseListFields, .json_fields = kLeaseListJson, .slots = kLeaseListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kLeaseListNumbers};
+constexpr schema::TypeDesc kLeaseListDesc = {.group = "coordination.k8s.io", .version = "v1", .name = "LeaseList", .doc = "A list of leases.", .is_kind = true, .size = sizeof(LeaseList), .alignment = alignof(LeaseList), .fields = kLeaseListFields, .json_fields = kLeaseListJson, .slots = kLeaseListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kLeaseListNumbers};
 
 }  // namespace allot::api::coordination

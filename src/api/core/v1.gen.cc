@@ -10,1649 +10,1649 @@ namespace allot::api::core {
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kVolumeFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Volume, name)},
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 2, .offset = offsetof(Volume, volume_source), .message = &kVolumeSourceDesc},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Volume, name), .doc = "Name by which containers mount the volume; unique in the pod."},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 2, .offset = offsetof(Volume, volume_source), .message = &kVolumeSourceDesc, .doc = "The members of VolumeSource, in line."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 30> kVolumeSourceFields = {{
-    {.name = "hostPath", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeSource, host_path), .message = &kHostPathVolumeSourceDesc},
-    {.name = "emptyDir", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeSource, empty_dir), .message = &kEmptyDirVolumeSourceDesc},
-    {.name = "gcePersistentDisk", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeSource, gce_persistent_disk), .message = &kGCEPersistentDiskVolumeSourceDesc},
-    {.name = "awsElasticBlockStore", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeSource, aws_elastic_block_store), .message = &kAWSElasticBlockStoreVolumeSourceDesc},
-    {.name = "gitRepo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeSource, git_repo), .message = &kGitRepoVolumeSourceDesc},
-    {.name = "secret", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeSource, secret), .message = &kSecretVolumeSourceDesc},
-    {.name = "nfs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(VolumeSource, nfs), .message = &kNFSVolumeSourceDesc},
-    {.name = "iscsi", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(VolumeSource, iscsi), .message = &kISCSIVolumeSourceDesc},
-    {.name = "glusterfs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(VolumeSource, glusterfs), .message = &kGlusterfsVolumeSourceDesc},
-    {.name = "persistentVolumeClaim", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(VolumeSource, persistent_volume_claim), .message = &kPersistentVolumeClaimVolumeSourceDesc},
-    {.name = "rbd", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(VolumeSource, rbd), .message = &kRBDVolumeSourceDesc},
-    {.name = "flexVolume", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(VolumeSource, flex_volume), .message = &kFlexVolumeSourceDesc},
-    {.name = "cinder", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(VolumeSource, cinder), .message = &kCinderVolumeSourceDesc},
-    {.name = "cephfs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(VolumeSource, cephfs), .message = &kCephFSVolumeSourceDesc},
-    {.name = "flocker", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(VolumeSource, flocker), .message = &kFlockerVolumeSourceDesc},
-    {.name = "downwardAPI", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(VolumeSource, downward_api), .message = &kDownwardAPIVolumeSourceDesc},
-    {.name = "fc", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(VolumeSource, fc), .message = &kFCVolumeSourceDesc},
-    {.name = "azureFile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(VolumeSource, azure_file), .message = &kAzureFileVolumeSourceDesc},
-    {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(VolumeSource, config_map), .message = &kConfigMapVolumeSourceDesc},
-    {.name = "vsphereVolume", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(VolumeSource, vsphere_volume), .message = &kVsphereVirtualDiskVolumeSourceDesc},
-    {.name = "quobyte", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(VolumeSource, quobyte), .message = &kQuobyteVolumeSourceDesc},
-    {.name = "azureDisk", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(VolumeSource, azure_disk), .message = &kAzureDiskVolumeSourceDesc},
-    {.name = "photonPersistentDisk", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(VolumeSource, photon_persistent_disk), .message = &kPhotonPersistentDiskVolumeSourceDesc},
-    {.name = "projected", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 26, .offset = offsetof(VolumeSource, projected), .message = &kProjectedVolumeSourceDesc},
-    {.name = "portworxVolume", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(VolumeSource, portworx_volume), .message = &kPortworxVolumeSourceDesc},
-    {.name = "scaleIO", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(VolumeSource, scale_io), .message = &kScaleIOVolumeSourceDesc},
-    {.name = "storageos", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 27, .offset = offsetof(VolumeSource, storageos), .message = &kStorageOSVolumeSourceDesc},
-    {.name = "csi", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 28, .offset = offsetof(VolumeSource, csi), .message = &kCSIVolumeSourceDesc},
-    {.name = "ephemeral", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 29, .offset = offsetof(VolumeSource, ephemeral), .message = &kEphemeralVolumeSourceDesc},
-    {.name = "image", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 30, .offset = offsetof(VolumeSource, image), .message = &kImageVolumeSourceDesc},
+    {.name = "hostPath", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeSource, host_path), .message = &kHostPathVolumeSourceDesc, .doc = "A file or directory of the node itself."},
+    {.name = "emptyDir", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeSource, empty_dir), .message = &kEmptyDirVolumeSourceDesc, .doc = "An empty directory that lives as long as the pod."},
+    {.name = "gcePersistentDisk", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeSource, gce_persistent_disk), .message = &kGCEPersistentDiskVolumeSourceDesc, .doc = "A disk of Google Compute Engine."},
+    {.name = "awsElasticBlockStore", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeSource, aws_elastic_block_store), .message = &kAWSElasticBlockStoreVolumeSourceDesc, .doc = "A disk of Amazon EBS."},
+    {.name = "gitRepo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeSource, git_repo), .message = &kGitRepoVolumeSourceDesc, .doc = "A clone of a git repository; no longer run by nodes."},
+    {.name = "secret", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeSource, secret), .message = &kSecretVolumeSourceDesc, .doc = "Files made from a Secret."},
+    {.name = "nfs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(VolumeSource, nfs), .message = &kNFSVolumeSourceDesc, .doc = "A directory of an NFS server."},
+    {.name = "iscsi", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(VolumeSource, iscsi), .message = &kISCSIVolumeSourceDesc, .doc = "A disk reached by iSCSI."},
+    {.name = "glusterfs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(VolumeSource, glusterfs), .message = &kGlusterfsVolumeSourceDesc, .doc = "A Gluster file system; no longer run by nodes."},
+    {.name = "persistentVolumeClaim", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(VolumeSource, persistent_volume_claim), .message = &kPersistentVolumeClaimVolumeSourceDesc, .doc = "The volume bound to a PersistentVolumeClaim of the same namespace."},
+    {.name = "rbd", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(VolumeSource, rbd), .message = &kRBDVolumeSourceDesc, .doc = "A Ceph block device; no longer run by nodes."},
+    {.name = "flexVolume", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(VolumeSource, flex_volume), .message = &kFlexVolumeSourceDesc, .doc = "A volume of an exec-based driver; CSI replaces it."},
+    {.name = "cinder", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(VolumeSource, cinder), .message = &kCinderVolumeSourceDesc, .doc = "A disk of OpenStack."},
+    {.name = "cephfs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(VolumeSource, cephfs), .message = &kCephFSVolumeSourceDesc, .doc = "A Ceph file system; no longer run by nodes."},
+    {.name = "flocker", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(VolumeSource, flocker), .message = &kFlockerVolumeSourceDesc, .doc = "A Flocker volume; no longer run by nodes."},
+    {.name = "downwardAPI", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(VolumeSource, downward_api), .message = &kDownwardAPIVolumeSourceDesc, .doc = "Files that hold data about the pod itself."},
+    {.name = "fc", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(VolumeSource, fc), .message = &kFCVolumeSourceDesc, .doc = "A disk reached by Fibre Channel."},
+    {.name = "azureFile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(VolumeSource, azure_file), .message = &kAzureFileVolumeSourceDesc, .doc = "A file share of Azure."},
+    {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(VolumeSource, config_map), .message = &kConfigMapVolumeSourceDesc, .doc = "Files made from a ConfigMap."},
+    {.name = "vsphereVolume", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(VolumeSource, vsphere_volume), .message = &kVsphereVirtualDiskVolumeSourceDesc, .doc = "A disk of vSphere."},
+    {.name = "quobyte", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(VolumeSource, quobyte), .message = &kQuobyteVolumeSourceDesc, .doc = "A Quobyte volume; no longer run by nodes."},
+    {.name = "azureDisk", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(VolumeSource, azure_disk), .message = &kAzureDiskVolumeSourceDesc, .doc = "A disk of Azure."},
+    {.name = "photonPersistentDisk", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(VolumeSource, photon_persistent_disk), .message = &kPhotonPersistentDiskVolumeSourceDesc, .doc = "A disk of Photon Controller; no longer run by nodes."},
+    {.name = "projected", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 26, .offset = offsetof(VolumeSource, projected), .message = &kProjectedVolumeSourceDesc, .doc = "Several sources in one directory."},
+    {.name = "portworxVolume", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(VolumeSource, portworx_volume), .message = &kPortworxVolumeSourceDesc, .doc = "A Portworx volume."},
+    {.name = "scaleIO", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(VolumeSource, scale_io), .message = &kScaleIOVolumeSourceDesc, .doc = "A ScaleIO volume; no longer run by nodes."},
+    {.name = "storageos", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 27, .offset = offsetof(VolumeSource, storageos), .message = &kStorageOSVolumeSourceDesc, .doc = "A StorageOS volume; no longer run by nodes."},
+    {.name = "csi", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 28, .offset = offsetof(VolumeSource, csi), .message = &kCSIVolumeSourceDesc, .doc = "A volume that a CSI driver makes for this pod alone."},
+    {.name = "ephemeral", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 29, .offset = offsetof(VolumeSource, ephemeral), .message = &kEphemeralVolumeSourceDesc, .doc = "A claim that is made and deleted together with the pod."},
+    {.name = "image", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 30, .offset = offsetof(VolumeSource, image), .message = &kImageVolumeSourceDesc, .doc = "The content of an OCI image or artifact."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPersistentVolumeClaimVolumeSourceFields = {{
-    {.name = "claimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimVolumeSource, claim_name)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimVolumeSource, read_only)},
+    {.name = "claimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimVolumeSource, claim_name), .doc = "Name of the PersistentVolumeClaim."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 9> kPersistentVolumeClaimSpecFields = {{
-    {.name = "accessModes", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimSpec, access_modes), .named = "v1.PersistentVolumeAccessMode", .enum_values = kTexts<Literal("ReadOnlyMany"), Literal("ReadWriteMany"), Literal("ReadWriteOnce"), Literal("ReadWriteOncePod")>},
-    {.name = "selector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PersistentVolumeClaimSpec, selector), .message = &meta::kLabelSelectorDesc},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimSpec, resources), .message = &kVolumeResourceRequirementsDesc},
-    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PersistentVolumeClaimSpec, volume_name)},
-    {.name = "storageClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PersistentVolumeClaimSpec, storage_class_name)},
-    {.name = "volumeMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PersistentVolumeClaimSpec, volume_mode), .named = "v1.PersistentVolumeMode", .enum_values = kTexts<Literal("Block"), Literal("Filesystem")>},
-    {.name = "dataSource", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PersistentVolumeClaimSpec, data_source), .message = &kTypedLocalObjectReferenceDesc},
-    {.name = "dataSourceRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PersistentVolumeClaimSpec, data_source_ref), .message = &kTypedObjectReferenceDesc},
-    {.name = "volumeAttributesClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PersistentVolumeClaimSpec, volume_attributes_class_name), .gates = kTexts<Literal("VolumeAttributesClass")>},
+    {.name = "accessModes", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimSpec, access_modes), .named = "v1.PersistentVolumeAccessMode", .enum_values = kTexts<Literal("ReadOnlyMany"), Literal("ReadWriteMany"), Literal("ReadWriteOnce"), Literal("ReadWriteOncePod")>, .doc = "Ways the volume has to be mountable."},
+    {.name = "selector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PersistentVolumeClaimSpec, selector), .message = &meta::kLabelSelectorDesc, .doc = "Labels the bound volume must have."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimSpec, resources), .message = &kVolumeResourceRequirementsDesc, .doc = "How much storage is asked for."},
+    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PersistentVolumeClaimSpec, volume_name), .doc = "The volume that is bound or is to be bound."},
+    {.name = "storageClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PersistentVolumeClaimSpec, storage_class_name), .doc = "The StorageClass that makes the volume."},
+    {.name = "volumeMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PersistentVolumeClaimSpec, volume_mode), .named = "v1.PersistentVolumeMode", .enum_values = kTexts<Literal("Block"), Literal("Filesystem")>, .doc = "Whether the volume is a file system or a raw block device."},
+    {.name = "dataSource", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PersistentVolumeClaimSpec, data_source), .message = &kTypedLocalObjectReferenceDesc, .doc = "Snapshot or claim whose content the new volume starts with."},
+    {.name = "dataSourceRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PersistentVolumeClaimSpec, data_source_ref), .message = &kTypedObjectReferenceDesc, .doc = "Object of any kind that fills the new volume."},
+    {.name = "volumeAttributesClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PersistentVolumeClaimSpec, volume_attributes_class_name), .gates = kTexts<Literal("VolumeAttributesClass")>, .doc = "Class of attributes that may change later."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTypedObjectReferenceFields = {{
-    {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 1, .offset = offsetof(TypedObjectReference, api_group)},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TypedObjectReference, kind)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TypedObjectReference, name)},
-    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TypedObjectReference, namespace_), .gates = kTexts<Literal("CrossNamespaceVolumeDataSource")>},
+    {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 1, .offset = offsetof(TypedObjectReference, api_group), .doc = "Group of the object; absent for the core group."},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TypedObjectReference, kind), .doc = "Kind of the object."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TypedObjectReference, name), .doc = "Name of the object."},
+    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TypedObjectReference, namespace_), .gates = kTexts<Literal("CrossNamespaceVolumeDataSource")>, .doc = "Namespace of the object when it is another one."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kVolumeHealthConditionFields = {{
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeHealthCondition, status), .named = "v1.VolumeHealthStatusType", .enum_values = kTexts<Literal("DataLoss"), Literal("Degraded"), Literal("Inaccessible")>},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeHealthCondition, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeHealthCondition, message)},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeHealthCondition, status), .named = "v1.VolumeHealthStatusType", .enum_values = kTexts<Literal("DataLoss"), Literal("Degraded"), Literal("Inaccessible")>, .doc = "How bad the fault is."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeHealthCondition, reason), .doc = "Short CamelCase word for why."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeHealthCondition, message), .doc = "Sentence for people."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPodVolumeHealthFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodVolumeHealth, name)},
-    {.name = "healthConditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodVolumeHealth, health_conditions), .message = &kVolumeHealthConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("status"), Literal("reason")>, .patch_strategy = "merge", .patch_merge_key = "status"},
-    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(PodVolumeHealth, last_transition_time)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodVolumeHealth, name), .doc = "Name of the volume in the pod."},
+    {.name = "healthConditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodVolumeHealth, health_conditions), .message = &kVolumeHealthConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("status"), Literal("reason")>, .patch_strategy = "merge", .patch_merge_key = "status", .doc = "Faults found; none means healthy."},
+    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(PodVolumeHealth, last_transition_time), .doc = "When the status last changed."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kHostPathVolumeSourceFields = {{
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostPathVolumeSource, path)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(HostPathVolumeSource, type), .named = "v1.HostPathType", .enum_values = kTexts<Literal(""), Literal("BlockDevice"), Literal("CharDevice"), Literal("Directory"), Literal("DirectoryOrCreate"), Literal("File"), Literal("FileOrCreate"), Literal("Socket")>},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostPathVolumeSource, path), .doc = "Path on the node."},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(HostPathVolumeSource, type), .named = "v1.HostPathType", .enum_values = kTexts<Literal(""), Literal("BlockDevice"), Literal("CharDevice"), Literal("Directory"), Literal("DirectoryOrCreate"), Literal("File"), Literal("FileOrCreate"), Literal("Socket")>, .doc = "What must be there, such as Directory or Socket; empty checks nothing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kEmptyDirVolumeSourceFields = {{
-    {.name = "medium", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EmptyDirVolumeSource, medium), .named = "v1.StorageMedium"},
-    {.name = "sizeLimit", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EmptyDirVolumeSource, size_limit)},
-    {.name = "mode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EmptyDirVolumeSource, mode), .gates = kTexts<Literal("EmptyDirVolumeMode")>},
+    {.name = "medium", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EmptyDirVolumeSource, medium), .named = "v1.StorageMedium", .doc = "Empty for the node's disk, Memory for tmpfs, HugePages for huge pages."},
+    {.name = "sizeLimit", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EmptyDirVolumeSource, size_limit), .doc = "Most that may be stored before the pod is evicted."},
+    {.name = "mode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EmptyDirVolumeSource, mode), .gates = kTexts<Literal("EmptyDirVolumeMode")>, .doc = "Permission bits of the directory."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGlusterfsVolumeSourceFields = {{
-    {.name = "endpoints", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GlusterfsVolumeSource, endpoints)},
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(GlusterfsVolumeSource, path)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GlusterfsVolumeSource, read_only)},
+    {.name = "endpoints", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GlusterfsVolumeSource, endpoints), .doc = "Endpoints object that lists the servers."},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(GlusterfsVolumeSource, path), .doc = "Name of the Gluster volume."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GlusterfsVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kRBDVolumeSourceFields = {{
-    {.name = "monitors", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(RBDVolumeSource, monitors)},
-    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(RBDVolumeSource, image)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(RBDVolumeSource, fs_type)},
-    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(RBDVolumeSource, pool), .default_value = "\"rbd\""},
-    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(RBDVolumeSource, user), .default_value = "\"admin\""},
-    {.name = "keyring", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(RBDVolumeSource, keyring), .default_value = "\"/etc/ceph/keyring\""},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(RBDVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(RBDVolumeSource, read_only)},
+    {.name = "monitors", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(RBDVolumeSource, monitors), .doc = "Addresses of the Ceph monitors."},
+    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(RBDVolumeSource, image), .doc = "Name of the RADOS image."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(RBDVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(RBDVolumeSource, pool), .default_value = "\"rbd\"", .doc = "RADOS pool; rbd by default."},
+    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(RBDVolumeSource, user), .default_value = "\"admin\"", .doc = "RADOS user; admin by default."},
+    {.name = "keyring", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(RBDVolumeSource, keyring), .default_value = "\"/etc/ceph/keyring\"", .doc = "Path of the key ring on the node."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(RBDVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret that holds the credentials of the storage."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(RBDVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kCinderVolumeSourceFields = {{
-    {.name = "volumeID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CinderVolumeSource, volume_id)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CinderVolumeSource, fs_type)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CinderVolumeSource, read_only)},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CinderVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
+    {.name = "volumeID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CinderVolumeSource, volume_id), .doc = "Id of the disk."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CinderVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CinderVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CinderVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret that holds the credentials of the storage."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kCephFSVolumeSourceFields = {{
-    {.name = "monitors", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CephFSVolumeSource, monitors)},
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CephFSVolumeSource, path)},
-    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CephFSVolumeSource, user)},
-    {.name = "secretFile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CephFSVolumeSource, secret_file)},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(CephFSVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(CephFSVolumeSource, read_only)},
+    {.name = "monitors", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CephFSVolumeSource, monitors), .doc = "Addresses of the Ceph monitors."},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CephFSVolumeSource, path), .doc = "Directory to mount; the root by default."},
+    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CephFSVolumeSource, user), .doc = "Ceph user; admin by default."},
+    {.name = "secretFile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CephFSVolumeSource, secret_file), .doc = "Path of the key ring on the node."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(CephFSVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret that holds the credentials of the storage."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(CephFSVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kFlockerVolumeSourceFields = {{
-    {.name = "datasetName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(FlockerVolumeSource, dataset_name)},
-    {.name = "datasetUUID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FlockerVolumeSource, dataset_uuid)},
+    {.name = "datasetName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(FlockerVolumeSource, dataset_name), .doc = "Name of the dataset."},
+    {.name = "datasetUUID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FlockerVolumeSource, dataset_uuid), .doc = "Id of the dataset."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kGCEPersistentDiskVolumeSourceFields = {{
-    {.name = "pdName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GCEPersistentDiskVolumeSource, pd_name)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(GCEPersistentDiskVolumeSource, fs_type)},
-    {.name = "partition", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GCEPersistentDiskVolumeSource, partition)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(GCEPersistentDiskVolumeSource, read_only)},
+    {.name = "pdName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GCEPersistentDiskVolumeSource, pd_name), .doc = "Name of the disk."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(GCEPersistentDiskVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "partition", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GCEPersistentDiskVolumeSource, partition), .doc = "Partition to mount; the whole disk when absent."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(GCEPersistentDiskVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kQuobyteVolumeSourceFields = {{
-    {.name = "registry", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(QuobyteVolumeSource, registry)},
-    {.name = "volume", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(QuobyteVolumeSource, volume)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(QuobyteVolumeSource, read_only)},
-    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(QuobyteVolumeSource, user)},
-    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(QuobyteVolumeSource, group)},
-    {.name = "tenant", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(QuobyteVolumeSource, tenant)},
+    {.name = "registry", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(QuobyteVolumeSource, registry), .doc = "Addresses of the registry."},
+    {.name = "volume", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(QuobyteVolumeSource, volume), .doc = "Name of the volume."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(QuobyteVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(QuobyteVolumeSource, user), .doc = "User the volume is mounted as."},
+    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(QuobyteVolumeSource, group), .doc = "Group the volume is mounted as."},
+    {.name = "tenant", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(QuobyteVolumeSource, tenant), .doc = "Tenant that owns the volume."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kFlexVolumeSourceFields = {{
-    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(FlexVolumeSource, driver)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FlexVolumeSource, fs_type)},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(FlexVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(FlexVolumeSource, read_only)},
-    {.name = "options", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(FlexVolumeSource, options)},
+    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(FlexVolumeSource, driver), .doc = "Name of the driver."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FlexVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(FlexVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret that holds the credentials of the storage."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(FlexVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "options", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(FlexVolumeSource, options), .doc = "Options for the driver."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kAWSElasticBlockStoreVolumeSourceFields = {{
-    {.name = "volumeID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AWSElasticBlockStoreVolumeSource, volume_id)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(AWSElasticBlockStoreVolumeSource, fs_type)},
-    {.name = "partition", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AWSElasticBlockStoreVolumeSource, partition)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(AWSElasticBlockStoreVolumeSource, read_only)},
+    {.name = "volumeID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AWSElasticBlockStoreVolumeSource, volume_id), .doc = "Id of the disk."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(AWSElasticBlockStoreVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "partition", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AWSElasticBlockStoreVolumeSource, partition), .doc = "Partition to mount; the whole disk when absent."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(AWSElasticBlockStoreVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGitRepoVolumeSourceFields = {{
-    {.name = "repository", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GitRepoVolumeSource, repository)},
-    {.name = "revision", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(GitRepoVolumeSource, revision)},
-    {.name = "directory", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GitRepoVolumeSource, directory)},
+    {.name = "repository", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GitRepoVolumeSource, repository), .doc = "Address of the repository."},
+    {.name = "revision", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(GitRepoVolumeSource, revision), .doc = "Commit to check out."},
+    {.name = "directory", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GitRepoVolumeSource, directory), .doc = "Directory of the clone inside the volume."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kSecretVolumeSourceFields = {{
-    {.name = "secretName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SecretVolumeSource, secret_name)},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecretVolumeSource, items), .message = &kKeyToPathDesc},
-    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SecretVolumeSource, default_mode)},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SecretVolumeSource, optional)},
-    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SecretVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "secretName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SecretVolumeSource, secret_name), .doc = "Name of the Secret."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecretVolumeSource, items), .message = &kKeyToPathDesc, .doc = "Which keys become which files; all of them when absent."},
+    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SecretVolumeSource, default_mode), .doc = "Permission bits of files that do not set their own; 0644 by default."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SecretVolumeSource, optional), .doc = "Whether the Secret or its keys may be missing."},
+    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SecretVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of files that do not set their own."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kSecretProjectionFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(SecretProjection, local_object_reference), .message = &kLocalObjectReferenceDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecretProjection, items), .message = &kKeyToPathDesc},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SecretProjection, optional)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(SecretProjection, local_object_reference), .message = &kLocalObjectReferenceDesc, .doc = "The members of LocalObjectReference, in line."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecretProjection, items), .message = &kKeyToPathDesc, .doc = "Which keys become which files; all of them when absent."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SecretProjection, optional), .doc = "Whether the Secret or its keys may be missing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNFSVolumeSourceFields = {{
-    {.name = "server", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NFSVolumeSource, server)},
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NFSVolumeSource, path)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NFSVolumeSource, read_only)},
+    {.name = "server", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NFSVolumeSource, server), .doc = "Host name or address of the server."},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NFSVolumeSource, path), .doc = "Exported directory."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NFSVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 11> kISCSIVolumeSourceFields = {{
-    {.name = "targetPortal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ISCSIVolumeSource, target_portal)},
-    {.name = "iqn", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ISCSIVolumeSource, iqn)},
-    {.name = "lun", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ISCSIVolumeSource, lun)},
-    {.name = "iscsiInterface", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ISCSIVolumeSource, iscsi_interface), .default_value = "\"default\""},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ISCSIVolumeSource, fs_type)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ISCSIVolumeSource, read_only)},
-    {.name = "portals", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ISCSIVolumeSource, portals)},
-    {.name = "chapAuthDiscovery", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ISCSIVolumeSource, chap_auth_discovery)},
-    {.name = "chapAuthSession", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ISCSIVolumeSource, chap_auth_session)},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ISCSIVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
-    {.name = "initiatorName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ISCSIVolumeSource, initiator_name)},
+    {.name = "targetPortal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ISCSIVolumeSource, target_portal), .doc = "Address of the target."},
+    {.name = "iqn", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ISCSIVolumeSource, iqn), .doc = "Qualified name of the target."},
+    {.name = "lun", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ISCSIVolumeSource, lun), .doc = "Logical unit of the target."},
+    {.name = "iscsiInterface", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ISCSIVolumeSource, iscsi_interface), .default_value = "\"default\"", .doc = "Interface that is used; default unless set."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ISCSIVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ISCSIVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "portals", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ISCSIVolumeSource, portals), .doc = "More addresses of the same target."},
+    {.name = "chapAuthDiscovery", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ISCSIVolumeSource, chap_auth_discovery), .doc = "Whether discovery authenticates by CHAP."},
+    {.name = "chapAuthSession", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ISCSIVolumeSource, chap_auth_session), .doc = "Whether sessions authenticate by CHAP."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ISCSIVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret that holds the credentials of the storage."},
+    {.name = "initiatorName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ISCSIVolumeSource, initiator_name), .doc = "Name the node takes as initiator."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kFCVolumeSourceFields = {{
-    {.name = "targetWWNs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(FCVolumeSource, target_wwns)},
-    {.name = "lun", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FCVolumeSource, lun)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(FCVolumeSource, fs_type)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(FCVolumeSource, read_only)},
-    {.name = "wwids", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(FCVolumeSource, wwids)},
+    {.name = "targetWWNs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(FCVolumeSource, target_wwns), .doc = "World wide names of the targets."},
+    {.name = "lun", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(FCVolumeSource, lun), .doc = "Logical unit of the targets."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(FCVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(FCVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "wwids", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(FCVolumeSource, wwids), .doc = "World wide ids of the disk, instead of names and unit."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAzureFileVolumeSourceFields = {{
-    {.name = "secretName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AzureFileVolumeSource, secret_name)},
-    {.name = "shareName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AzureFileVolumeSource, share_name)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureFileVolumeSource, read_only)},
+    {.name = "secretName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AzureFileVolumeSource, secret_name), .doc = "Secret with account name and key."},
+    {.name = "shareName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AzureFileVolumeSource, share_name), .doc = "Name of the share."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureFileVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kVsphereVirtualDiskVolumeSourceFields = {{
-    {.name = "volumePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VsphereVirtualDiskVolumeSource, volume_path)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VsphereVirtualDiskVolumeSource, fs_type)},
-    {.name = "storagePolicyName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VsphereVirtualDiskVolumeSource, storage_policy_name)},
-    {.name = "storagePolicyID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VsphereVirtualDiskVolumeSource, storage_policy_id)},
+    {.name = "volumePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VsphereVirtualDiskVolumeSource, volume_path), .doc = "Path of the disk."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VsphereVirtualDiskVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "storagePolicyName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VsphereVirtualDiskVolumeSource, storage_policy_name), .doc = "Name of the storage policy."},
+    {.name = "storagePolicyID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VsphereVirtualDiskVolumeSource, storage_policy_id), .doc = "Id of the storage policy."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPhotonPersistentDiskVolumeSourceFields = {{
-    {.name = "pdID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PhotonPersistentDiskVolumeSource, pd_id)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PhotonPersistentDiskVolumeSource, fs_type)},
+    {.name = "pdID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PhotonPersistentDiskVolumeSource, pd_id), .doc = "Id of the disk."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PhotonPersistentDiskVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kAzureDiskVolumeSourceFields = {{
-    {.name = "diskName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AzureDiskVolumeSource, disk_name)},
-    {.name = "diskURI", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AzureDiskVolumeSource, disk_uri)},
-    {.name = "cachingMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureDiskVolumeSource, caching_mode), .named = "v1.AzureDataDiskCachingMode", .default_value = "\"ReadWrite\"", .enum_values = kTexts<Literal("None"), Literal("ReadOnly"), Literal("ReadWrite")>},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(AzureDiskVolumeSource, fs_type), .default_value = "\"ext4\""},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AzureDiskVolumeSource, read_only), .default_value = "false"},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AzureDiskVolumeSource, kind), .named = "v1.AzureDataDiskKind", .default_value = "\"Shared\"", .enum_values = kTexts<Literal("Dedicated"), Literal("Managed"), Literal("Shared")>},
+    {.name = "diskName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AzureDiskVolumeSource, disk_name), .doc = "Name of the disk."},
+    {.name = "diskURI", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AzureDiskVolumeSource, disk_uri), .doc = "Address of the disk."},
+    {.name = "cachingMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AzureDiskVolumeSource, caching_mode), .named = "v1.AzureDataDiskCachingMode", .default_value = "\"ReadWrite\"", .enum_values = kTexts<Literal("None"), Literal("ReadOnly"), Literal("ReadWrite")>, .doc = "How the host caches the disk."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(AzureDiskVolumeSource, fs_type), .default_value = "\"ext4\"", .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AzureDiskVolumeSource, read_only), .default_value = "false", .doc = "Whether the volume is mounted read-only."},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AzureDiskVolumeSource, kind), .named = "v1.AzureDataDiskKind", .default_value = "\"Shared\"", .enum_values = kTexts<Literal("Dedicated"), Literal("Managed"), Literal("Shared")>, .doc = "Whether the disk is shared, dedicated or managed."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPortworxVolumeSourceFields = {{
-    {.name = "volumeID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PortworxVolumeSource, volume_id)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PortworxVolumeSource, fs_type)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PortworxVolumeSource, read_only)},
+    {.name = "volumeID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PortworxVolumeSource, volume_id), .doc = "Id of the volume."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PortworxVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PortworxVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 10> kScaleIOVolumeSourceFields = {{
-    {.name = "gateway", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ScaleIOVolumeSource, gateway)},
-    {.name = "system", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ScaleIOVolumeSource, system)},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ScaleIOVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
-    {.name = "sslEnabled", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ScaleIOVolumeSource, ssl_enabled)},
-    {.name = "protectionDomain", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ScaleIOVolumeSource, protection_domain)},
-    {.name = "storagePool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ScaleIOVolumeSource, storage_pool)},
-    {.name = "storageMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ScaleIOVolumeSource, storage_mode), .default_value = "\"ThinProvisioned\""},
-    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ScaleIOVolumeSource, volume_name)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ScaleIOVolumeSource, fs_type), .default_value = "\"xfs\""},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ScaleIOVolumeSource, read_only)},
+    {.name = "gateway", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ScaleIOVolumeSource, gateway), .doc = "Address of the gateway."},
+    {.name = "system", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ScaleIOVolumeSource, system), .doc = "Name of the storage system."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ScaleIOVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret that holds the credentials of the storage."},
+    {.name = "sslEnabled", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ScaleIOVolumeSource, ssl_enabled), .doc = "Whether the gateway is reached by TLS."},
+    {.name = "protectionDomain", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ScaleIOVolumeSource, protection_domain), .doc = "Protection domain of the volume."},
+    {.name = "storagePool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ScaleIOVolumeSource, storage_pool), .doc = "Pool of the volume."},
+    {.name = "storageMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ScaleIOVolumeSource, storage_mode), .default_value = "\"ThinProvisioned\"", .doc = "Thick or thin provisioning."},
+    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ScaleIOVolumeSource, volume_name), .doc = "Name of the volume."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ScaleIOVolumeSource, fs_type), .default_value = "\"xfs\"", .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ScaleIOVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kStorageOSVolumeSourceFields = {{
-    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StorageOSVolumeSource, volume_name)},
-    {.name = "volumeNamespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StorageOSVolumeSource, volume_namespace)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StorageOSVolumeSource, fs_type)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(StorageOSVolumeSource, read_only)},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(StorageOSVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc},
+    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StorageOSVolumeSource, volume_name), .doc = "Name of the volume."},
+    {.name = "volumeNamespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StorageOSVolumeSource, volume_namespace), .doc = "Namespace of the volume inside StorageOS."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StorageOSVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(StorageOSVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(StorageOSVolumeSource, secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret that holds the credentials of the storage."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kConfigMapVolumeSourceFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapVolumeSource, local_object_reference), .message = &kLocalObjectReferenceDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMapVolumeSource, items), .message = &kKeyToPathDesc},
-    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapVolumeSource, default_mode)},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapVolumeSource, optional)},
-    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ConfigMapVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapVolumeSource, local_object_reference), .message = &kLocalObjectReferenceDesc, .doc = "The members of LocalObjectReference, in line."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMapVolumeSource, items), .message = &kKeyToPathDesc, .doc = "Which keys become which files; all of them when absent."},
+    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapVolumeSource, default_mode), .doc = "Permission bits of files that do not set their own; 0644 by default."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapVolumeSource, optional), .doc = "Whether the ConfigMap or its keys may be missing."},
+    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ConfigMapVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of files that do not set their own."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kConfigMapProjectionFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapProjection, local_object_reference), .message = &kLocalObjectReferenceDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMapProjection, items), .message = &kKeyToPathDesc},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapProjection, optional)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapProjection, local_object_reference), .message = &kLocalObjectReferenceDesc, .doc = "The members of LocalObjectReference, in line."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMapProjection, items), .message = &kKeyToPathDesc, .doc = "Which keys become which files; all of them when absent."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapProjection, optional), .doc = "Whether the ConfigMap or its keys may be missing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kServiceAccountTokenProjectionFields = {{
-    {.name = "audience", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ServiceAccountTokenProjection, audience)},
-    {.name = "expirationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ServiceAccountTokenProjection, expiration_seconds)},
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ServiceAccountTokenProjection, path)},
-    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ServiceAccountTokenProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "audience", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ServiceAccountTokenProjection, audience), .doc = "Whom the token is meant for; the API server when empty."},
+    {.name = "expirationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ServiceAccountTokenProjection, expiration_seconds), .doc = "How long a token is good; it is renewed before."},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ServiceAccountTokenProjection, path), .doc = "File name inside the volume."},
+    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ServiceAccountTokenProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of the file as a numeric user id."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kClusterTrustBundleProjectionFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ClusterTrustBundleProjection, name)},
-    {.name = "signerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ClusterTrustBundleProjection, signer_name)},
-    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ClusterTrustBundleProjection, label_selector), .message = &meta::kLabelSelectorDesc},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ClusterTrustBundleProjection, optional)},
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(ClusterTrustBundleProjection, path)},
-    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ClusterTrustBundleProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ClusterTrustBundleProjection, name), .doc = "A single trust bundle."},
+    {.name = "signerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ClusterTrustBundleProjection, signer_name), .doc = "Signer whose bundles are taken."},
+    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ClusterTrustBundleProjection, label_selector), .message = &meta::kLabelSelectorDesc, .doc = "Labels of the signer's bundles that are taken."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ClusterTrustBundleProjection, optional), .doc = "Whether a missing bundle is no error."},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(ClusterTrustBundleProjection, path), .doc = "File name inside the volume."},
+    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ClusterTrustBundleProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of the file as a numeric user id."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kPodCertificateProjectionFields = {{
-    {.name = "signerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(PodCertificateProjection, signer_name)},
-    {.name = "keyType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 2, .offset = offsetof(PodCertificateProjection, key_type)},
-    {.name = "maxExpirationSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodCertificateProjection, max_expiration_seconds)},
-    {.name = "credentialBundlePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodCertificateProjection, credential_bundle_path)},
-    {.name = "keyPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodCertificateProjection, key_path)},
-    {.name = "certificateChainPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodCertificateProjection, certificate_chain_path)},
-    {.name = "userAnnotations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodCertificateProjection, user_annotations)},
-    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodCertificateProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "signerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(PodCertificateProjection, signer_name), .doc = "Signer that issues the certificate."},
+    {.name = "keyType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 2, .offset = offsetof(PodCertificateProjection, key_type), .doc = "Kind of key that is made."},
+    {.name = "maxExpirationSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodCertificateProjection, max_expiration_seconds), .doc = "Longest lifetime that is asked for."},
+    {.name = "credentialBundlePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodCertificateProjection, credential_bundle_path), .doc = "File for key and certificates together."},
+    {.name = "keyPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodCertificateProjection, key_path), .doc = "File for the key alone."},
+    {.name = "certificateChainPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodCertificateProjection, certificate_chain_path), .doc = "File for the certificates alone."},
+    {.name = "userAnnotations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodCertificateProjection, user_annotations), .doc = "Free data handed to the signer."},
+    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodCertificateProjection, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of the file as a numeric user id."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kProjectedVolumeSourceFields = {{
-    {.name = "sources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(ProjectedVolumeSource, sources), .message = &kVolumeProjectionDesc},
-    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ProjectedVolumeSource, default_mode)},
-    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ProjectedVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "sources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(ProjectedVolumeSource, sources), .message = &kVolumeProjectionDesc, .doc = "The sources."},
+    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ProjectedVolumeSource, default_mode), .doc = "Permission bits of files that do not set their own; 0644 by default."},
+    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ProjectedVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of files that do not set their own."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kVolumeProjectionFields = {{
-    {.name = "secret", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeProjection, secret), .message = &kSecretProjectionDesc},
-    {.name = "downwardAPI", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeProjection, downward_api), .message = &kDownwardAPIProjectionDesc},
-    {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeProjection, config_map), .message = &kConfigMapProjectionDesc},
-    {.name = "serviceAccountToken", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeProjection, service_account_token), .message = &kServiceAccountTokenProjectionDesc},
-    {.name = "clusterTrustBundle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeProjection, cluster_trust_bundle), .message = &kClusterTrustBundleProjectionDesc, .gates = kTexts<Literal("ClusterTrustBundleProjection")>},
-    {.name = "podCertificate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeProjection, pod_certificate), .message = &kPodCertificateProjectionDesc, .gates = kTexts<Literal("PodCertificateProjection")>},
+    {.name = "secret", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeProjection, secret), .message = &kSecretProjectionDesc, .doc = "Keys of a Secret."},
+    {.name = "downwardAPI", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeProjection, downward_api), .message = &kDownwardAPIProjectionDesc, .doc = "Data about the pod itself."},
+    {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeProjection, config_map), .message = &kConfigMapProjectionDesc, .doc = "Keys of a ConfigMap."},
+    {.name = "serviceAccountToken", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeProjection, service_account_token), .message = &kServiceAccountTokenProjectionDesc, .doc = "A token of the pod's service account."},
+    {.name = "clusterTrustBundle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeProjection, cluster_trust_bundle), .message = &kClusterTrustBundleProjectionDesc, .gates = kTexts<Literal("ClusterTrustBundleProjection")>, .doc = "Trust anchors."},
+    {.name = "podCertificate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeProjection, pod_certificate), .message = &kPodCertificateProjectionDesc, .gates = kTexts<Literal("PodCertificateProjection")>, .doc = "A key and certificate made for the pod."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kKeyToPathFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(KeyToPath, key)},
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(KeyToPath, path)},
-    {.name = "mode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(KeyToPath, mode)},
-    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(KeyToPath, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(KeyToPath, key), .doc = "Key of the Secret or ConfigMap."},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(KeyToPath, path), .doc = "Relative path of the file."},
+    {.name = "mode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(KeyToPath, mode), .doc = "Permission bits of the file."},
+    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(KeyToPath, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of the file as a numeric user id."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kCSIVolumeSourceFields = {{
-    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CSIVolumeSource, driver)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CSIVolumeSource, read_only)},
-    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CSIVolumeSource, fs_type)},
-    {.name = "volumeAttributes", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CSIVolumeSource, volume_attributes)},
-    {.name = "nodePublishSecretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(CSIVolumeSource, node_publish_secret_ref), .message = &kLocalObjectReferenceDesc},
+    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CSIVolumeSource, driver), .doc = "Name of the CSI driver."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CSIVolumeSource, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "fsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CSIVolumeSource, fs_type), .doc = "File system on the volume, such as ext4; the driver chooses when it is empty."},
+    {.name = "volumeAttributes", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CSIVolumeSource, volume_attributes), .doc = "Parameters for the driver."},
+    {.name = "nodePublishSecretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(CSIVolumeSource, node_publish_secret_ref), .message = &kLocalObjectReferenceDesc, .doc = "Secret handed to the driver when it mounts."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kEphemeralVolumeSourceFields = {{
-    {.name = "volumeClaimTemplate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EphemeralVolumeSource, volume_claim_template), .message = &kPersistentVolumeClaimTemplateDesc},
+    {.name = "volumeClaimTemplate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EphemeralVolumeSource, volume_claim_template), .message = &kPersistentVolumeClaimTemplateDesc, .doc = "What the claim is made from."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPersistentVolumeClaimTemplateFields = {{
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimTemplate, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimTemplate, spec), .message = &kPersistentVolumeClaimSpecDesc},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PersistentVolumeClaimTemplate, metadata), .message = &meta::kObjectMetaDesc, .doc = "Labels and annotations of the claim."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PersistentVolumeClaimTemplate, spec), .message = &kPersistentVolumeClaimSpecDesc, .doc = "The claim's spec, taken over as it is."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kContainerPortFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerPort, name)},
-    {.name = "hostPort", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerPort, host_port)},
-    {.name = "containerPort", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ContainerPort, container_port)},
-    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ContainerPort, protocol), .named = "v1.Protocol", .default_value = "\"TCP\"", .enum_values = kTexts<Literal("SCTP"), Literal("TCP"), Literal("UDP")>},
-    {.name = "hostIP", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ContainerPort, host_ip)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerPort, name), .doc = "Name by which services refer to the port."},
+    {.name = "hostPort", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerPort, host_port), .doc = "Port of the node that leads here."},
+    {.name = "containerPort", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ContainerPort, container_port), .doc = "Number of the port in the container."},
+    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ContainerPort, protocol), .named = "v1.Protocol", .default_value = "\"TCP\"", .enum_values = kTexts<Literal("SCTP"), Literal("TCP"), Literal("UDP")>, .doc = "TCP, UDP or SCTP; TCP by default."},
+    {.name = "hostIP", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ContainerPort, host_ip), .doc = "Address of the node the host port is bound to."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kVolumeMountFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeMount, name)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeMount, read_only)},
-    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(VolumeMount, recursive_read_only), .named = "v1.RecursiveReadOnlyMode"},
-    {.name = "mountPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(VolumeMount, mount_path)},
-    {.name = "subPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeMount, sub_path)},
-    {.name = "mountPropagation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeMount, mount_propagation), .named = "v1.MountPropagationMode", .enum_values = kTexts<Literal("Bidirectional"), Literal("HostToContainer"), Literal("None")>},
-    {.name = "subPathExpr", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeMount, sub_path_expr)},
-    {.name = "bindMountOptions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(VolumeMount, bind_mount_options), .list_type = schema::ListType::kSet, .gates = kTexts<Literal("VolumeBindMountOptions")>},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeMount, name), .doc = "Name of the volume."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeMount, read_only), .doc = "Whether the container may only read."},
+    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(VolumeMount, recursive_read_only), .named = "v1.RecursiveReadOnlyMode", .doc = "Whether mounts below are read-only as well."},
+    {.name = "mountPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(VolumeMount, mount_path), .doc = "Path inside the container."},
+    {.name = "subPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeMount, sub_path), .doc = "Part of the volume that is mounted."},
+    {.name = "mountPropagation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeMount, mount_propagation), .named = "v1.MountPropagationMode", .enum_values = kTexts<Literal("Bidirectional"), Literal("HostToContainer"), Literal("None")>, .doc = "Whether mounts made later are seen on the other side."},
+    {.name = "subPathExpr", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeMount, sub_path_expr), .doc = "Part of the volume that is mounted, with $(VARIABLES) of the container."},
+    {.name = "bindMountOptions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(VolumeMount, bind_mount_options), .list_type = schema::ListType::kSet, .gates = kTexts<Literal("VolumeBindMountOptions")>, .doc = "Extra options of the mount, such as noexec."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kVolumeDeviceFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeDevice, name)},
-    {.name = "devicePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeDevice, device_path)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeDevice, name), .doc = "Name of the claim volume."},
+    {.name = "devicePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeDevice, device_path), .doc = "Path of the device inside the container."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kEnvVarFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EnvVar, name)},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EnvVar, value)},
-    {.name = "valueFrom", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvVar, value_from), .message = &kEnvVarSourceDesc},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EnvVar, name), .doc = "Name of the variable."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EnvVar, value), .doc = "Its value; $(OTHER) refers to variables defined before."},
+    {.name = "valueFrom", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvVar, value_from), .message = &kEnvVarSourceDesc, .doc = "Where the value comes from instead."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kEnvVarSourceFields = {{
-    {.name = "fieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EnvVarSource, field_ref), .message = &kObjectFieldSelectorDesc},
-    {.name = "resourceFieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EnvVarSource, resource_field_ref), .message = &kResourceFieldSelectorDesc},
-    {.name = "configMapKeyRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvVarSource, config_map_key_ref), .message = &kConfigMapKeySelectorDesc},
-    {.name = "secretKeyRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(EnvVarSource, secret_key_ref), .message = &kSecretKeySelectorDesc},
-    {.name = "fileKeyRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(EnvVarSource, file_key_ref), .message = &kFileKeySelectorDesc, .gates = kTexts<Literal("EnvFiles")>},
+    {.name = "fieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EnvVarSource, field_ref), .message = &kObjectFieldSelectorDesc, .doc = "A field of the pod."},
+    {.name = "resourceFieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EnvVarSource, resource_field_ref), .message = &kResourceFieldSelectorDesc, .doc = "A request or limit of a container."},
+    {.name = "configMapKeyRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvVarSource, config_map_key_ref), .message = &kConfigMapKeySelectorDesc, .doc = "A key of a ConfigMap."},
+    {.name = "secretKeyRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(EnvVarSource, secret_key_ref), .message = &kSecretKeySelectorDesc, .doc = "A key of a Secret."},
+    {.name = "fileKeyRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(EnvVarSource, file_key_ref), .message = &kFileKeySelectorDesc, .gates = kTexts<Literal("EnvFiles")>, .doc = "A key of a file in an emptyDir volume."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kFileKeySelectorFields = {{
-    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(FileKeySelector, volume_name)},
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(FileKeySelector, path)},
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(FileKeySelector, key)},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(FileKeySelector, optional), .default_value = "false"},
+    {.name = "volumeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(FileKeySelector, volume_name), .doc = "The emptyDir volume with the file."},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(FileKeySelector, path), .doc = "Path of the file in the volume."},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(FileKeySelector, key), .doc = "Key in the file."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(FileKeySelector, optional), .default_value = "false", .doc = "Whether file or key may be missing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kObjectFieldSelectorFields = {{
-    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ObjectFieldSelector, api_version)},
-    {.name = "fieldPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ObjectFieldSelector, field_path)},
+    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ObjectFieldSelector, api_version), .doc = "Version the path is written in; v1 by default."},
+    {.name = "fieldPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ObjectFieldSelector, field_path), .doc = "Path of the field, such as metadata.name."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceFieldSelectorFields = {{
-    {.name = "containerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceFieldSelector, container_name)},
-    {.name = "resource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceFieldSelector, resource)},
-    {.name = "divisor", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ResourceFieldSelector, divisor)},
+    {.name = "containerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceFieldSelector, container_name), .doc = "The container; needed for files, the own one for variables."},
+    {.name = "resource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceFieldSelector, resource), .doc = "What is read, such as limits.cpu."},
+    {.name = "divisor", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ResourceFieldSelector, divisor), .doc = "Unit the value is divided by; 1 by default."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kConfigMapKeySelectorFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapKeySelector, local_object_reference), .message = &kLocalObjectReferenceDesc},
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapKeySelector, key)},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapKeySelector, optional)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapKeySelector, local_object_reference), .message = &kLocalObjectReferenceDesc, .doc = "The members of LocalObjectReference, in line."},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapKeySelector, key), .doc = "The key."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapKeySelector, optional), .doc = "Whether ConfigMap or key may be missing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kSecretKeySelectorFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(SecretKeySelector, local_object_reference), .message = &kLocalObjectReferenceDesc},
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SecretKeySelector, key)},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SecretKeySelector, optional)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(SecretKeySelector, local_object_reference), .message = &kLocalObjectReferenceDesc, .doc = "The members of LocalObjectReference, in line."},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SecretKeySelector, key), .doc = "The key."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SecretKeySelector, optional), .doc = "Whether Secret or key may be missing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kEnvFromSourceFields = {{
-    {.name = "prefix", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EnvFromSource, prefix)},
-    {.name = "configMapRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EnvFromSource, config_map_ref), .message = &kConfigMapEnvSourceDesc},
-    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvFromSource, secret_ref), .message = &kSecretEnvSourceDesc},
+    {.name = "prefix", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EnvFromSource, prefix), .doc = "Text put in front of each key."},
+    {.name = "configMapRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EnvFromSource, config_map_ref), .message = &kConfigMapEnvSourceDesc, .doc = "The ConfigMap."},
+    {.name = "secretRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EnvFromSource, secret_ref), .message = &kSecretEnvSourceDesc, .doc = "The Secret."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kConfigMapEnvSourceFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapEnvSource, local_object_reference), .message = &kLocalObjectReferenceDesc},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMapEnvSource, optional)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(ConfigMapEnvSource, local_object_reference), .message = &kLocalObjectReferenceDesc, .doc = "The members of LocalObjectReference, in line."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMapEnvSource, optional), .doc = "Whether the ConfigMap may be missing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSecretEnvSourceFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(SecretEnvSource, local_object_reference), .message = &kLocalObjectReferenceDesc},
-    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecretEnvSource, optional)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(SecretEnvSource, local_object_reference), .message = &kLocalObjectReferenceDesc, .doc = "The members of LocalObjectReference, in line."},
+    {.name = "optional", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecretEnvSource, optional), .doc = "Whether the Secret may be missing."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kHTTPHeaderFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HTTPHeader, name)},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(HTTPHeader, value)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HTTPHeader, name), .doc = "Name of the header."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(HTTPHeader, value), .doc = "Value of the header."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kHTTPGetActionFields = {{
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(HTTPGetAction, path)},
-    {.name = "port", .kind = schema::ValueKind::kIntOrString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(HTTPGetAction, port)},
-    {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(HTTPGetAction, host)},
-    {.name = "scheme", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(HTTPGetAction, scheme), .named = "v1.URIScheme", .enum_values = kTexts<Literal("HTTP"), Literal("HTTPS")>},
-    {.name = "httpHeaders", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(HTTPGetAction, http_headers), .message = &kHTTPHeaderDesc},
-    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(HTTPGetAction, protocol), .named = "v1.HTTPProtocol", .enum_values = kTexts<Literal("HTTP1"), Literal("HTTP2")>, .gates = kTexts<Literal("H2CContainerProbe")>},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(HTTPGetAction, path), .doc = "Path that is asked for; / by default."},
+    {.name = "port", .kind = schema::ValueKind::kIntOrString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(HTTPGetAction, port), .doc = "Number or name of the port."},
+    {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(HTTPGetAction, host), .doc = "Host to connect to; the pod's address by default."},
+    {.name = "scheme", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(HTTPGetAction, scheme), .named = "v1.URIScheme", .enum_values = kTexts<Literal("HTTP"), Literal("HTTPS")>, .doc = "HTTP or HTTPS; HTTP by default."},
+    {.name = "httpHeaders", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(HTTPGetAction, http_headers), .message = &kHTTPHeaderDesc, .doc = "Headers of the request."},
+    {.name = "protocol", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(HTTPGetAction, protocol), .named = "v1.HTTPProtocol", .enum_values = kTexts<Literal("HTTP1"), Literal("HTTP2")>, .gates = kTexts<Literal("H2CContainerProbe")>, .doc = "HTTP version that is spoken."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kTCPSocketActionFields = {{
-    {.name = "port", .kind = schema::ValueKind::kIntOrString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(TCPSocketAction, port)},
-    {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TCPSocketAction, host)},
+    {.name = "port", .kind = schema::ValueKind::kIntOrString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(TCPSocketAction, port), .doc = "Number or name of the port."},
+    {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TCPSocketAction, host), .doc = "Host to connect to; the pod's address by default."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGRPCActionFields = {{
-    {.name = "port", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GRPCAction, port)},
-    {.name = "service", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 2, .offset = offsetof(GRPCAction, service), .default_value = "\"\""},
-    {.name = "mode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GRPCAction, mode), .named = "v1.GRPCProbeMode", .enum_values = kTexts<Literal("Plaintext"), Literal("TLS")>, .gates = kTexts<Literal("GRPCContainerProbeTLS")>},
+    {.name = "port", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GRPCAction, port), .doc = "Number of the port."},
+    {.name = "service", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 2, .offset = offsetof(GRPCAction, service), .default_value = "\"\"", .doc = "Service that is asked about."},
+    {.name = "mode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(GRPCAction, mode), .named = "v1.GRPCProbeMode", .enum_values = kTexts<Literal("Plaintext"), Literal("TLS")>, .gates = kTexts<Literal("GRPCContainerProbeTLS")>, .doc = "Whether TLS is used."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kExecActionFields = {{
-    {.name = "command", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ExecAction, command)},
+    {.name = "command", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ExecAction, command), .doc = "The command and its arguments; no shell is involved."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kSleepActionFields = {{
-    {.name = "seconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SleepAction, seconds)},
+    {.name = "seconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SleepAction, seconds), .doc = "Length of the pause."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kProbeFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(Probe, probe_handler), .message = &kProbeHandlerDesc},
-    {.name = "initialDelaySeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Probe, initial_delay_seconds)},
-    {.name = "timeoutSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Probe, timeout_seconds)},
-    {.name = "periodSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Probe, period_seconds)},
-    {.name = "successThreshold", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Probe, success_threshold)},
-    {.name = "failureThreshold", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Probe, failure_threshold)},
-    {.name = "terminationGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Probe, termination_grace_period_seconds)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(Probe, probe_handler), .message = &kProbeHandlerDesc, .doc = "The members of ProbeHandler, in line."},
+    {.name = "initialDelaySeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Probe, initial_delay_seconds), .doc = "Wait before the first check."},
+    {.name = "timeoutSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Probe, timeout_seconds), .doc = "Time after which a check has failed; 1 by default."},
+    {.name = "periodSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Probe, period_seconds), .doc = "Time between checks; 10 by default."},
+    {.name = "successThreshold", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Probe, success_threshold), .doc = "Successes in a row that count as healthy; 1 by default."},
+    {.name = "failureThreshold", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Probe, failure_threshold), .doc = "Failures in a row that count as unhealthy; 3 by default."},
+    {.name = "terminationGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Probe, termination_grace_period_seconds), .doc = "Grace period when this probe ends the container."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerResizePolicyFields = {{
-    {.name = "resourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerResizePolicy, resource_name), .named = "v1.ResourceName"},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ContainerResizePolicy, restart_policy), .named = "v1.ResourceResizeRestartPolicy"},
+    {.name = "resourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerResizePolicy, resource_name), .named = "v1.ResourceName", .doc = "The resource, cpu or memory."},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ContainerResizePolicy, restart_policy), .named = "v1.ResourceResizeRestartPolicy", .doc = "NotRequired or RestartContainer."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kCapabilitiesFields = {{
-    {.name = "add", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Capabilities, add), .named = "v1.Capability"},
-    {.name = "drop", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Capabilities, drop), .named = "v1.Capability"},
+    {.name = "add", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Capabilities, add), .named = "v1.Capability", .doc = "Capabilities added."},
+    {.name = "drop", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Capabilities, drop), .named = "v1.Capability", .doc = "Capabilities taken away."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceRequirementsFields = {{
-    {.name = "limits", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceRequirements, limits)},
-    {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceRequirements, requests)},
-    {.name = "claims", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceRequirements, claims), .message = &kResourceClaimDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .gates = kTexts<Literal("DynamicResourceAllocation")>},
+    {.name = "limits", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceRequirements, limits), .doc = "Most that may be used, by resource."},
+    {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceRequirements, requests), .doc = "What is set aside, by resource; the limits by default."},
+    {.name = "claims", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceRequirements, claims), .message = &kResourceClaimDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .gates = kTexts<Literal("DynamicResourceAllocation")>, .doc = "Claims of the pod this container uses."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kVolumeResourceRequirementsFields = {{
-    {.name = "limits", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeResourceRequirements, limits)},
-    {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeResourceRequirements, requests)},
+    {.name = "limits", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeResourceRequirements, limits), .doc = "Most storage that is taken."},
+    {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(VolumeResourceRequirements, requests), .doc = "Least storage that is needed."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kResourceClaimFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceClaim, name)},
-    {.name = "request", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceClaim, request)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceClaim, name), .doc = "Name of an entry in the pod's resourceClaims."},
+    {.name = "request", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceClaim, request), .doc = "One request of the claim; all of them when empty."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 25> kContainerFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Container, name)},
-    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Container, image)},
-    {.name = "command", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Container, command)},
-    {.name = "args", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Container, args)},
-    {.name = "workingDir", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Container, working_dir)},
-    {.name = "ports", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Container, ports), .message = &kContainerPortDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("containerPort"), Literal("protocol")>, .patch_strategy = "merge", .patch_merge_key = "containerPort"},
-    {.name = "envFrom", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(Container, env_from), .message = &kEnvFromSourceDesc},
-    {.name = "env", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Container, env), .message = &kEnvVarDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(Container, resources), .message = &kResourceRequirementsDesc},
-    {.name = "resizePolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(Container, resize_policy), .message = &kContainerResizePolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(Container, restart_policy), .named = "v1.ContainerRestartPolicy"},
-    {.name = "restartPolicyRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(Container, restart_policy_rules), .message = &kContainerRestartRuleDesc, .gates = kTexts<Literal("ContainerRestartRules")>},
-    {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Container, volume_mounts), .message = &kVolumeMountDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath"},
-    {.name = "volumeDevices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(Container, volume_devices), .message = &kVolumeDeviceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("devicePath")>, .patch_strategy = "merge", .patch_merge_key = "devicePath"},
-    {.name = "livenessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(Container, liveness_probe), .message = &kProbeDesc},
-    {.name = "readinessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Container, readiness_probe), .message = &kProbeDesc},
-    {.name = "startupProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(Container, startup_probe), .message = &kProbeDesc},
-    {.name = "lifecycle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(Container, lifecycle), .message = &kLifecycleDesc},
-    {.name = "terminationMessagePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(Container, termination_message_path)},
-    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(Container, termination_message_policy), .named = "v1.TerminationMessagePolicy", .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>},
-    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(Container, image_pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
-    {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(Container, security_context), .message = &kSecurityContextDesc},
-    {.name = "stdin", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(Container, stdin)},
-    {.name = "stdinOnce", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(Container, stdin_once)},
-    {.name = "tty", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(Container, tty)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Container, name), .doc = "Name of the container; unique in the pod."},
+    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Container, image), .doc = "Image the container is started from."},
+    {.name = "command", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Container, command), .doc = "Program to run instead of the image's entry point."},
+    {.name = "args", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Container, args), .doc = "Arguments of the program instead of the image's."},
+    {.name = "workingDir", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Container, working_dir), .doc = "Directory the program starts in."},
+    {.name = "ports", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Container, ports), .message = &kContainerPortDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("containerPort"), Literal("protocol")>, .patch_strategy = "merge", .patch_merge_key = "containerPort", .doc = "Ports the container listens on; for information."},
+    {.name = "envFrom", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(Container, env_from), .message = &kEnvFromSourceDesc, .doc = "Sources whose keys all become variables."},
+    {.name = "env", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Container, env), .message = &kEnvVarDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Environment variables."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(Container, resources), .message = &kResourceRequirementsDesc, .doc = "What the container needs and may use."},
+    {.name = "resizePolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(Container, resize_policy), .message = &kContainerResizePolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>, .doc = "What changing resources while running needs."},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(Container, restart_policy), .named = "v1.ContainerRestartPolicy", .doc = "Restart policy of this container alone; Always makes an init container a sidecar."},
+    {.name = "restartPolicyRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(Container, restart_policy_rules), .message = &kContainerRestartRuleDesc, .gates = kTexts<Literal("ContainerRestartRules")>, .doc = "Exit codes with another restart policy."},
+    {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Container, volume_mounts), .message = &kVolumeMountDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath", .doc = "Volumes mounted into the container."},
+    {.name = "volumeDevices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(Container, volume_devices), .message = &kVolumeDeviceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("devicePath")>, .patch_strategy = "merge", .patch_merge_key = "devicePath", .doc = "Block devices the container sees."},
+    {.name = "livenessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(Container, liveness_probe), .message = &kProbeDesc, .doc = "Check that restarts the container when it fails."},
+    {.name = "readinessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Container, readiness_probe), .message = &kProbeDesc, .doc = "Check that takes the pod out of services while it fails."},
+    {.name = "startupProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(Container, startup_probe), .message = &kProbeDesc, .doc = "Check that has to succeed before the others begin."},
+    {.name = "lifecycle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(Container, lifecycle), .message = &kLifecycleDesc, .doc = "What is done when the container starts and stops."},
+    {.name = "terminationMessagePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(Container, termination_message_path), .doc = "File whose content becomes the message of the ended container."},
+    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(Container, termination_message_policy), .named = "v1.TerminationMessagePolicy", .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>, .doc = "Whether the last log lines stand in for an empty file."},
+    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(Container, image_pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>, .doc = "When the image is pulled; Always for the tag latest, else IfNotPresent."},
+    {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(Container, security_context), .message = &kSecurityContextDesc, .doc = "Privileges of the container."},
+    {.name = "stdin", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(Container, stdin), .doc = "Whether standard input is kept open."},
+    {.name = "stdinOnce", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(Container, stdin_once), .doc = "Whether standard input closes after the first session."},
+    {.name = "tty", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(Container, tty), .doc = "Whether the container gets a terminal."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kProbeHandlerFields = {{
-    {.name = "exec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ProbeHandler, exec), .message = &kExecActionDesc},
-    {.name = "httpGet", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ProbeHandler, http_get), .message = &kHTTPGetActionDesc},
-    {.name = "tcpSocket", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ProbeHandler, tcp_socket), .message = &kTCPSocketActionDesc},
-    {.name = "grpc", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ProbeHandler, grpc), .message = &kGRPCActionDesc},
+    {.name = "exec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ProbeHandler, exec), .message = &kExecActionDesc, .doc = "Runs a command; status 0 is success."},
+    {.name = "httpGet", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ProbeHandler, http_get), .message = &kHTTPGetActionDesc, .doc = "Sends an HTTP request; 200 to 399 is success."},
+    {.name = "tcpSocket", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ProbeHandler, tcp_socket), .message = &kTCPSocketActionDesc, .doc = "Opens a connection."},
+    {.name = "grpc", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ProbeHandler, grpc), .message = &kGRPCActionDesc, .doc = "Asks the gRPC health service."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kLifecycleHandlerFields = {{
-    {.name = "exec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LifecycleHandler, exec), .message = &kExecActionDesc},
-    {.name = "httpGet", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LifecycleHandler, http_get), .message = &kHTTPGetActionDesc},
-    {.name = "tcpSocket", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LifecycleHandler, tcp_socket), .message = &kTCPSocketActionDesc},
-    {.name = "sleep", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(LifecycleHandler, sleep), .message = &kSleepActionDesc},
+    {.name = "exec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LifecycleHandler, exec), .message = &kExecActionDesc, .doc = "Runs a command in the container."},
+    {.name = "httpGet", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LifecycleHandler, http_get), .message = &kHTTPGetActionDesc, .doc = "Sends an HTTP request."},
+    {.name = "tcpSocket", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LifecycleHandler, tcp_socket), .message = &kTCPSocketActionDesc, .doc = "Not supported; kept for old manifests."},
+    {.name = "sleep", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(LifecycleHandler, sleep), .message = &kSleepActionDesc, .doc = "Waits."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kLifecycleFields = {{
-    {.name = "postStart", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Lifecycle, post_start), .message = &kLifecycleHandlerDesc},
-    {.name = "preStop", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Lifecycle, pre_stop), .message = &kLifecycleHandlerDesc},
-    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Lifecycle, stop_signal), .named = "v1.Signal", .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>, .gates = kTexts<Literal("ContainerStopSignals")>},
+    {.name = "postStart", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Lifecycle, post_start), .message = &kLifecycleHandlerDesc, .doc = "Done right after the container was started."},
+    {.name = "preStop", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Lifecycle, pre_stop), .message = &kLifecycleHandlerDesc, .doc = "Done before the container is told to stop."},
+    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Lifecycle, stop_signal), .named = "v1.Signal", .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>, .gates = kTexts<Literal("ContainerStopSignals")>, .doc = "Signal that stops the container."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerStateWaitingFields = {{
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerStateWaiting, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerStateWaiting, message)},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerStateWaiting, reason), .doc = "Short CamelCase word for why."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerStateWaiting, message), .doc = "Sentence for people."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kContainerStateRunningFields = {{
-    {.name = "startedAt", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ContainerStateRunning, started_at)},
+    {.name = "startedAt", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ContainerStateRunning, started_at), .doc = "When it was started."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kContainerStateTerminatedFields = {{
-    {.name = "exitCode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerStateTerminated, exit_code)},
-    {.name = "signal", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerStateTerminated, signal)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ContainerStateTerminated, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ContainerStateTerminated, message)},
-    {.name = "startedAt", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 5, .offset = offsetof(ContainerStateTerminated, started_at)},
-    {.name = "finishedAt", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 6, .offset = offsetof(ContainerStateTerminated, finished_at)},
-    {.name = "containerID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ContainerStateTerminated, container_id)},
+    {.name = "exitCode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerStateTerminated, exit_code), .doc = "Exit status of the program."},
+    {.name = "signal", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerStateTerminated, signal), .doc = "Signal that ended it."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ContainerStateTerminated, reason), .doc = "Short CamelCase word for why."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ContainerStateTerminated, message), .doc = "Sentence for people."},
+    {.name = "startedAt", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 5, .offset = offsetof(ContainerStateTerminated, started_at), .doc = "When it was started."},
+    {.name = "finishedAt", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 6, .offset = offsetof(ContainerStateTerminated, finished_at), .doc = "When it ended."},
+    {.name = "containerID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ContainerStateTerminated, container_id), .doc = "Id of the container, with its runtime."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kContainerStateFields = {{
-    {.name = "waiting", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerState, waiting), .message = &kContainerStateWaitingDesc},
-    {.name = "running", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerState, running), .message = &kContainerStateRunningDesc},
-    {.name = "terminated", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ContainerState, terminated), .message = &kContainerStateTerminatedDesc},
+    {.name = "waiting", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerState, waiting), .message = &kContainerStateWaitingDesc, .doc = "It does not run yet."},
+    {.name = "running", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerState, running), .message = &kContainerStateRunningDesc, .doc = "It runs."},
+    {.name = "terminated", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ContainerState, terminated), .message = &kContainerStateTerminatedDesc, .doc = "It has ended."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 15> kContainerStatusFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerStatus, name)},
-    {.name = "state", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(ContainerStatus, state), .message = &kContainerStateDesc},
-    {.name = "lastState", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ContainerStatus, last_state), .message = &kContainerStateDesc},
-    {.name = "ready", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(ContainerStatus, ready)},
-    {.name = "restartCount", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ContainerStatus, restart_count)},
-    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(ContainerStatus, image)},
-    {.name = "imageID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 7, .offset = offsetof(ContainerStatus, image_id)},
-    {.name = "containerID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ContainerStatus, container_id)},
-    {.name = "started", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ContainerStatus, started)},
-    {.name = "allocatedResources", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ContainerStatus, allocated_resources)},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ContainerStatus, resources), .message = &kResourceRequirementsDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
-    {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ContainerStatus, volume_mounts), .message = &kVolumeMountStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath"},
-    {.name = "user", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(ContainerStatus, user), .message = &kContainerUserDesc, .gates = kTexts<Literal("SupplementalGroupsPolicy")>},
-    {.name = "allocatedResourcesStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(ContainerStatus, allocated_resources_status), .message = &kResourceStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .gates = kTexts<Literal("ResourceHealthStatus")>},
-    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(ContainerStatus, stop_signal), .named = "v1.Signal", .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>, .gates = kTexts<Literal("ContainerStopSignals")>},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerStatus, name), .doc = "Name of the container."},
+    {.name = "state", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(ContainerStatus, state), .message = &kContainerStateDesc, .doc = "What it is doing."},
+    {.name = "lastState", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ContainerStatus, last_state), .message = &kContainerStateDesc, .doc = "How it ended the last time."},
+    {.name = "ready", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(ContainerStatus, ready), .doc = "Whether its readiness checks pass."},
+    {.name = "restartCount", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ContainerStatus, restart_count), .doc = "How often it was restarted."},
+    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(ContainerStatus, image), .doc = "Image it runs."},
+    {.name = "imageID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 7, .offset = offsetof(ContainerStatus, image_id), .doc = "Exact image it runs."},
+    {.name = "containerID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ContainerStatus, container_id), .doc = "Id of the container, with its runtime."},
+    {.name = "started", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ContainerStatus, started), .doc = "Whether its startup check has passed."},
+    {.name = "allocatedResources", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ContainerStatus, allocated_resources), .doc = "Requests the node has set aside for it."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ContainerStatus, resources), .message = &kResourceRequirementsDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>, .doc = "Requests and limits in force."},
+    {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ContainerStatus, volume_mounts), .message = &kVolumeMountStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath", .doc = "State of its mounts."},
+    {.name = "user", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(ContainerStatus, user), .message = &kContainerUserDesc, .gates = kTexts<Literal("SupplementalGroupsPolicy")>, .doc = "User it runs as."},
+    {.name = "allocatedResourcesStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(ContainerStatus, allocated_resources_status), .message = &kResourceStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .gates = kTexts<Literal("ResourceHealthStatus")>, .doc = "Health of the devices it has."},
+    {.name = "stopSignal", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(ContainerStatus, stop_signal), .named = "v1.Signal", .enum_values = kTexts<Literal("SIGABRT"), Literal("SIGALRM"), Literal("SIGBUS"), Literal("SIGCHLD"), Literal("SIGCLD"), Literal("SIGCONT"), Literal("SIGFPE"), Literal("SIGHUP"), Literal("SIGILL"), Literal("SIGINT"), Literal("SIGIO"), Literal("SIGIOT"), Literal("SIGKILL"), Literal("SIGPIPE"), Literal("SIGPOLL"), Literal("SIGPROF"), Literal("SIGPWR"), Literal("SIGQUIT"), Literal("SIGRTMAX"), Literal("SIGRTMAX-1"), Literal("SIGRTMAX-10"), Literal("SIGRTMAX-11"), Literal("SIGRTMAX-12"), Literal("SIGRTMAX-13"), Literal("SIGRTMAX-14"), Literal("SIGRTMAX-2"), Literal("SIGRTMAX-3"), Literal("SIGRTMAX-4"), Literal("SIGRTMAX-5"), Literal("SIGRTMAX-6"), Literal("SIGRTMAX-7"), Literal("SIGRTMAX-8"), Literal("SIGRTMAX-9"), Literal("SIGRTMIN"), Literal("SIGRTMIN+1"), Literal("SIGRTMIN+10"), Literal("SIGRTMIN+11"), Literal("SIGRTMIN+12"), Literal("SIGRTMIN+13"), Literal("SIGRTMIN+14"), Literal("SIGRTMIN+15"), Literal("SIGRTMIN+2"), Literal("SIGRTMIN+3"), Literal("SIGRTMIN+4"), Literal("SIGRTMIN+5"), Literal("SIGRTMIN+6"), Literal("SIGRTMIN+7"), Literal("SIGRTMIN+8"), Literal("SIGRTMIN+9"), Literal("SIGSEGV"), Literal("SIGSTKFLT"), Literal("SIGSTOP"), Literal("SIGSYS"), Literal("SIGTERM"), Literal("SIGTRAP"), Literal("SIGTSTP"), Literal("SIGTTIN"), Literal("SIGTTOU"), Literal("SIGURG"), Literal("SIGUSR1"), Literal("SIGUSR2"), Literal("SIGVTALRM"), Literal("SIGWINCH"), Literal("SIGXCPU"), Literal("SIGXFSZ")>, .gates = kTexts<Literal("ContainerStopSignals")>, .doc = "Signal that stops it."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kResourceStatusFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceStatus, name), .named = "v1.ResourceName"},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceStatus, resources), .message = &kResourceHealthDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("resourceID")>},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceStatus, name), .named = "v1.ResourceName", .doc = "The resource, or claim:NAME/REQUEST for devices of a claim."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceStatus, resources), .message = &kResourceHealthDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("resourceID")>, .doc = "Health of each device."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceHealthFields = {{
-    {.name = "resourceID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceHealth, resource_id), .named = "v1.ResourceID"},
-    {.name = "health", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceHealth, health), .named = "v1.ResourceHealthStatus"},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceHealth, message), .gates = kTexts<Literal("ResourceHealthStatusMessage")>},
+    {.name = "resourceID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceHealth, resource_id), .named = "v1.ResourceID", .doc = "The device; DRIVER/POOL/DEVICE for claims."},
+    {.name = "health", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceHealth, health), .named = "v1.ResourceHealthStatus", .doc = "Healthy, Unhealthy or Unknown."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceHealth, message), .gates = kTexts<Literal("ResourceHealthStatusMessage")>, .doc = "More about it."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kContainerUserFields = {{
-    {.name = "linux", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerUser, linux), .message = &kLinuxContainerUserDesc},
+    {.name = "linux", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ContainerUser, linux), .message = &kLinuxContainerUserDesc, .doc = "The ids on Linux."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kLinuxContainerUserFields = {{
-    {.name = "uid", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(LinuxContainerUser, uid), .named = "types.UID"},
-    {.name = "gid", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LinuxContainerUser, gid)},
-    {.name = "supplementalGroups", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LinuxContainerUser, supplemental_groups)},
+    {.name = "uid", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(LinuxContainerUser, uid), .named = "types.UID", .doc = "User id."},
+    {.name = "gid", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LinuxContainerUser, gid), .doc = "Group id."},
+    {.name = "supplementalGroups", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LinuxContainerUser, supplemental_groups), .doc = "Further groups."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kPodConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodCondition, type), .named = "v1.PodConditionType"},
-    {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodCondition, observed_generation)},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodCondition, status), .named = "v1.ConditionStatus"},
-    {.name = "lastProbeTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(PodCondition, last_probe_time)},
-    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(PodCondition, last_transition_time)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodCondition, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodCondition, message)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodCondition, type), .named = "v1.PodConditionType", .doc = "The aspect, such as PodScheduled or Ready."},
+    {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodCondition, observed_generation), .doc = "Generation of the pod the condition is about."},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodCondition, status), .named = "v1.ConditionStatus", .doc = "True, False or Unknown."},
+    {.name = "lastProbeTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(PodCondition, last_probe_time), .doc = "When it was last looked at."},
+    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(PodCondition, last_transition_time), .doc = "When the status last changed."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodCondition, reason), .doc = "Short CamelCase word for why."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodCondition, message), .doc = "Sentence for people."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kVolumeMountStatusFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeMountStatus, name)},
-    {.name = "mountPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeMountStatus, mount_path)},
-    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeMountStatus, read_only)},
-    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeMountStatus, recursive_read_only), .named = "v1.RecursiveReadOnlyMode"},
-    {.name = "volumeStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeMountStatus, volume_status), .message = &kVolumeStatusDesc},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(VolumeMountStatus, name), .doc = "Name of the volume."},
+    {.name = "mountPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(VolumeMountStatus, mount_path), .doc = "Path inside the container."},
+    {.name = "readOnly", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeMountStatus, read_only), .doc = "Whether the volume is mounted read-only."},
+    {.name = "recursiveReadOnly", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeMountStatus, recursive_read_only), .named = "v1.RecursiveReadOnlyMode", .doc = "Whether mounts below are read-only as well."},
+    {.name = "volumeStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeMountStatus, volume_status), .message = &kVolumeStatusDesc, .doc = "State of the volume."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kVolumeStatusFields = {{
-    {.name = "image", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeStatus, image), .message = &kImageVolumeStatusDesc, .gates = kTexts<Literal("ImageVolumeWithDigest")>},
+    {.name = "image", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(VolumeStatus, image), .message = &kImageVolumeStatusDesc, .gates = kTexts<Literal("ImageVolumeWithDigest")>, .doc = "State of an image volume."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kImageVolumeStatusFields = {{
-    {.name = "imageRef", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ImageVolumeStatus, image_ref)},
+    {.name = "imageRef", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ImageVolumeStatus, image_ref), .doc = "Exact image that is mounted."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerRestartRuleFields = {{
-    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRule, action), .named = "v1.ContainerRestartRuleAction"},
-    {.name = "exitCodes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerRestartRule, exit_codes), .message = &kContainerRestartRuleOnExitCodesDesc, .union_name = "oneOf:when"},
+    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRule, action), .named = "v1.ContainerRestartRuleAction", .doc = "What is done."},
+    {.name = "exitCodes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerRestartRule, exit_codes), .message = &kContainerRestartRuleOnExitCodesDesc, .union_name = "oneOf:when", .doc = "Exit codes the rule is about."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerRestartRuleOnExitCodesFields = {{
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRuleOnExitCodes, operator_), .named = "v1.ContainerRestartRuleOnExitCodesOperator"},
-    {.name = "values", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerRestartRuleOnExitCodes, values), .list_type = schema::ListType::kSet},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(ContainerRestartRuleOnExitCodes, operator_), .named = "v1.ContainerRestartRuleOnExitCodesOperator", .doc = "Whether the values are the ones meant or the ones left out."},
+    {.name = "values", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerRestartRuleOnExitCodes, values), .list_type = schema::ListType::kSet, .doc = "Exit codes."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeSelectorFields = {{
-    {.name = "nodeSelectorTerms", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSelector, node_selector_terms), .message = &kNodeSelectorTermDesc},
+    {.name = "nodeSelectorTerms", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSelector, node_selector_terms), .message = &kNodeSelectorTermDesc, .doc = "The terms; one has to match."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeSelectorTermFields = {{
-    {.name = "matchExpressions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeSelectorTerm, match_expressions), .message = &kNodeSelectorRequirementDesc},
-    {.name = "matchFields", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeSelectorTerm, match_fields), .message = &kNodeSelectorRequirementDesc},
+    {.name = "matchExpressions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeSelectorTerm, match_expressions), .message = &kNodeSelectorRequirementDesc, .doc = "Requirements on labels."},
+    {.name = "matchFields", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeSelectorTerm, match_fields), .message = &kNodeSelectorRequirementDesc, .doc = "Requirements on fields, such as metadata.name."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNodeSelectorRequirementFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSelectorRequirement, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeSelectorRequirement, operator_), .named = "v1.NodeSelectorOperator", .enum_values = kTexts<Literal("DoesNotExist"), Literal("Exists"), Literal("Gt"), Literal("In"), Literal("Lt"), Literal("NotIn")>},
-    {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeSelectorRequirement, values)},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSelectorRequirement, key), .doc = "Label or field."},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeSelectorRequirement, operator_), .named = "v1.NodeSelectorOperator", .enum_values = kTexts<Literal("DoesNotExist"), Literal("Exists"), Literal("Gt"), Literal("In"), Literal("Lt"), Literal("NotIn")>, .doc = "In, NotIn, Exists, DoesNotExist, Gt or Lt."},
+    {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeSelectorRequirement, values), .doc = "Values to compare with."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAffinityFields = {{
-    {.name = "nodeAffinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Affinity, node_affinity), .message = &kNodeAffinityDesc},
-    {.name = "podAffinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Affinity, pod_affinity), .message = &kPodAffinityDesc},
-    {.name = "podAntiAffinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Affinity, pod_anti_affinity), .message = &kPodAntiAffinityDesc},
+    {.name = "nodeAffinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Affinity, node_affinity), .message = &kNodeAffinityDesc, .doc = "Rules about nodes."},
+    {.name = "podAffinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Affinity, pod_affinity), .message = &kPodAffinityDesc, .doc = "Pods to be near to."},
+    {.name = "podAntiAffinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Affinity, pod_anti_affinity), .message = &kPodAntiAffinityDesc, .doc = "Pods to be away from."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodAffinityFields = {{
-    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodAffinity, required_during_scheduling_ignored_during_execution), .message = &kPodAffinityTermDesc},
-    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kWeightedPodAffinityTermDesc},
+    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodAffinity, required_during_scheduling_ignored_during_execution), .message = &kPodAffinityTermDesc, .doc = "Terms that have to hold when the pod is placed."},
+    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kWeightedPodAffinityTermDesc, .doc = "Terms that make a node better."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodAntiAffinityFields = {{
-    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodAntiAffinity, required_during_scheduling_ignored_during_execution), .message = &kPodAffinityTermDesc},
-    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAntiAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kWeightedPodAffinityTermDesc},
+    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodAntiAffinity, required_during_scheduling_ignored_during_execution), .message = &kPodAffinityTermDesc, .doc = "Terms that may not match when the pod is placed."},
+    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAntiAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kWeightedPodAffinityTermDesc, .doc = "Terms that make a node worse."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kWeightedPodAffinityTermFields = {{
-    {.name = "weight", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(WeightedPodAffinityTerm, weight)},
-    {.name = "podAffinityTerm", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(WeightedPodAffinityTerm, pod_affinity_term), .message = &kPodAffinityTermDesc},
+    {.name = "weight", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(WeightedPodAffinityTerm, weight), .doc = "1 to 100."},
+    {.name = "podAffinityTerm", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(WeightedPodAffinityTerm, pod_affinity_term), .message = &kPodAffinityTermDesc, .doc = "The term."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kPodAffinityTermFields = {{
-    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodAffinityTerm, label_selector), .message = &meta::kLabelSelectorDesc},
-    {.name = "namespaces", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAffinityTerm, namespaces)},
-    {.name = "topologyKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(PodAffinityTerm, topology_key)},
-    {.name = "namespaceSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodAffinityTerm, namespace_selector), .message = &meta::kLabelSelectorDesc},
-    {.name = "matchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodAffinityTerm, match_label_keys)},
-    {.name = "mismatchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodAffinityTerm, mismatch_label_keys)},
+    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodAffinityTerm, label_selector), .message = &meta::kLabelSelectorDesc, .doc = "Labels of the pods."},
+    {.name = "namespaces", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodAffinityTerm, namespaces), .doc = "Namespaces of the pods."},
+    {.name = "topologyKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(PodAffinityTerm, topology_key), .doc = "Node label whose equal values mean near."},
+    {.name = "namespaceSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodAffinityTerm, namespace_selector), .message = &meta::kLabelSelectorDesc, .doc = "Labels of the namespaces of the pods."},
+    {.name = "matchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodAffinityTerm, match_label_keys), .doc = "Labels whose value must equal that of the new pod."},
+    {.name = "mismatchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodAffinityTerm, mismatch_label_keys), .doc = "Labels whose value must differ from that of the new pod."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAffinityFields = {{
-    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAffinity, required_during_scheduling_ignored_during_execution), .message = &kNodeSelectorDesc},
-    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kPreferredSchedulingTermDesc},
+    {.name = "requiredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAffinity, required_during_scheduling_ignored_during_execution), .message = &kNodeSelectorDesc, .doc = "Nodes the pod may be placed on."},
+    {.name = "preferredDuringSchedulingIgnoredDuringExecution", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAffinity, preferred_during_scheduling_ignored_during_execution), .message = &kPreferredSchedulingTermDesc, .doc = "Terms that make a node better."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPreferredSchedulingTermFields = {{
-    {.name = "weight", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PreferredSchedulingTerm, weight)},
-    {.name = "preference", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PreferredSchedulingTerm, preference), .message = &kNodeSelectorTermDesc},
+    {.name = "weight", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PreferredSchedulingTerm, weight), .doc = "1 to 100."},
+    {.name = "preference", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PreferredSchedulingTerm, preference), .message = &kNodeSelectorTermDesc, .doc = "The term."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTaintFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Taint, key)},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Taint, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(Taint, effect), .named = "v1.TaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>},
-    {.name = "timeAdded", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Taint, time_added)},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Taint, key), .doc = "Key of the taint."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Taint, value), .doc = "Value of the taint."},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(Taint, effect), .named = "v1.TaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>, .doc = "NoSchedule, PreferNoSchedule or NoExecute."},
+    {.name = "timeAdded", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Taint, time_added), .doc = "When it was put on."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTolerationFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Toleration, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Toleration, operator_), .named = "v1.TolerationOperator", .enum_values = kTexts<Literal("Equal"), Literal("Exists"), Literal("Gt"), Literal("Lt")>},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Toleration, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Toleration, effect), .named = "v1.TaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>},
-    {.name = "tolerationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Toleration, toleration_seconds)},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Toleration, key), .doc = "Key of the taint; empty means all with operator Exists."},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Toleration, operator_), .named = "v1.TolerationOperator", .enum_values = kTexts<Literal("Equal"), Literal("Exists"), Literal("Gt"), Literal("Lt")>, .doc = "Equal or Exists; Equal by default."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Toleration, value), .doc = "Value of the taint for Equal."},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Toleration, effect), .named = "v1.TaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("PreferNoSchedule")>, .doc = "Effect of the taint; empty means all."},
+    {.name = "tolerationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Toleration, toleration_seconds), .doc = "How long NoExecute is borne; for ever when absent."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodReadinessGateFields = {{
-    {.name = "conditionType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodReadinessGate, condition_type), .named = "v1.PodConditionType"},
+    {.name = "conditionType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodReadinessGate, condition_type), .named = "v1.PodConditionType", .doc = "Type of the condition."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 43> kPodSpecFields = {{
-    {.name = "volumes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodSpec, volumes), .message = &kVolumeDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge,retainKeys", .patch_merge_key = "name"},
-    {.name = "initContainers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(PodSpec, init_containers), .message = &kContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "containers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodSpec, containers), .message = &kContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "ephemeralContainers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 34, .offset = offsetof(PodSpec, ephemeral_containers), .message = &kEphemeralContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodSpec, restart_policy), .named = "v1.RestartPolicy", .enum_values = kTexts<Literal("Always"), Literal("Never"), Literal("OnFailure")>},
-    {.name = "terminationGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodSpec, termination_grace_period_seconds)},
-    {.name = "activeDeadlineSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodSpec, active_deadline_seconds)},
-    {.name = "dnsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodSpec, dns_policy), .named = "v1.DNSPolicy", .enum_values = kTexts<Literal("ClusterFirst"), Literal("ClusterFirstWithHostNet"), Literal("Default"), Literal("None")>},
-    {.name = "nodeSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodSpec, node_selector)},
-    {.name = "serviceAccountName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodSpec, service_account_name)},
-    {.name = "serviceAccount", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodSpec, service_account)},
-    {.name = "automountServiceAccountToken", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(PodSpec, automount_service_account_token)},
-    {.name = "nodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodSpec, node_name)},
-    {.name = "hostNetwork", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(PodSpec, host_network)},
-    {.name = "hostPID", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodSpec, host_pid)},
-    {.name = "hostIPC", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodSpec, host_ipc)},
-    {.name = "shareProcessNamespace", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 27, .offset = offsetof(PodSpec, share_process_namespace)},
-    {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(PodSpec, security_context), .message = &kPodSecurityContextDesc},
-    {.name = "imagePullSecrets", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(PodSpec, image_pull_secrets), .message = &kLocalObjectReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "hostname", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(PodSpec, hostname)},
-    {.name = "subdomain", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(PodSpec, subdomain)},
-    {.name = "affinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(PodSpec, affinity), .message = &kAffinityDesc},
-    {.name = "schedulerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(PodSpec, scheduler_name)},
-    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(PodSpec, tolerations), .message = &kTolerationDesc},
-    {.name = "hostAliases", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(PodSpec, host_aliases), .message = &kHostAliasDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("ip")>, .patch_strategy = "merge", .patch_merge_key = "ip"},
-    {.name = "priorityClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(PodSpec, priority_class_name)},
-    {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(PodSpec, priority)},
-    {.name = "dnsConfig", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 26, .offset = offsetof(PodSpec, dns_config), .message = &kPodDNSConfigDesc},
-    {.name = "readinessGates", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 28, .offset = offsetof(PodSpec, readiness_gates), .message = &kPodReadinessGateDesc},
-    {.name = "runtimeClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 29, .offset = offsetof(PodSpec, runtime_class_name)},
-    {.name = "enableServiceLinks", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 30, .offset = offsetof(PodSpec, enable_service_links)},
-    {.name = "preemptionPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 31, .offset = offsetof(PodSpec, preemption_policy), .named = "v1.PreemptionPolicy", .enum_values = kTexts<Literal("Never"), Literal("PreemptLowerPriority")>},
-    {.name = "overhead", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 32, .offset = offsetof(PodSpec, overhead)},
-    {.name = "topologySpreadConstraints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 33, .offset = offsetof(PodSpec, topology_spread_constraints), .message = &kTopologySpreadConstraintDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("topologyKey"), Literal("whenUnsatisfiable")>, .patch_strategy = "merge", .patch_merge_key = "topologyKey"},
-    {.name = "setHostnameAsFQDN", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 35, .offset = offsetof(PodSpec, set_hostname_as_fqdn)},
-    {.name = "os", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 36, .offset = offsetof(PodSpec, os), .message = &kPodOSDesc},
-    {.name = "hostUsers", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 37, .offset = offsetof(PodSpec, host_users)},
-    {.name = "schedulingGates", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 38, .offset = offsetof(PodSpec, scheduling_gates), .message = &kPodSchedulingGateDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "resourceClaims", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 39, .offset = offsetof(PodSpec, resource_claims), .message = &kPodResourceClaimDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge,retainKeys", .patch_merge_key = "name", .gates = kTexts<Literal("DynamicResourceAllocation")>},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 40, .offset = offsetof(PodSpec, resources), .message = &kResourceRequirementsDesc, .gates = kTexts<Literal("PodLevelResources")>},
-    {.name = "hostnameOverride", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 41, .offset = offsetof(PodSpec, hostname_override), .gates = kTexts<Literal("HostnameOverride")>},
-    {.name = "schedulingGroup", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 43, .offset = offsetof(PodSpec, scheduling_group), .message = &kPodSchedulingGroupDesc, .gates = kTexts<Literal("GenericWorkload")>},
-    {.name = "evictionResponders", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 44, .offset = offsetof(PodSpec, eviction_responders), .message = &kEvictionResponderDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .gates = kTexts<Literal("EvictionRequestAPI")>},
+    {.name = "volumes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodSpec, volumes), .message = &kVolumeDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge,retainKeys", .patch_merge_key = "name", .doc = "Volumes containers can mount."},
+    {.name = "initContainers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(PodSpec, init_containers), .message = &kContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Containers run one after the other before the others; sidecars keep running."},
+    {.name = "containers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodSpec, containers), .message = &kContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Containers of the pod; at least one."},
+    {.name = "ephemeralContainers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 34, .offset = offsetof(PodSpec, ephemeral_containers), .message = &kEphemeralContainerDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Containers added to look into a running pod."},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodSpec, restart_policy), .named = "v1.RestartPolicy", .enum_values = kTexts<Literal("Always"), Literal("Never"), Literal("OnFailure")>, .doc = "When containers are started again; Always by default."},
+    {.name = "terminationGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodSpec, termination_grace_period_seconds), .doc = "Time containers get to stop; 30 by default."},
+    {.name = "activeDeadlineSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodSpec, active_deadline_seconds), .doc = "Time after which the pod is ended."},
+    {.name = "dnsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodSpec, dns_policy), .named = "v1.DNSPolicy", .enum_values = kTexts<Literal("ClusterFirst"), Literal("ClusterFirstWithHostNet"), Literal("Default"), Literal("None")>, .doc = "Where DNS settings come from; ClusterFirst by default."},
+    {.name = "nodeSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodSpec, node_selector), .doc = "Labels the node must have."},
+    {.name = "serviceAccountName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodSpec, service_account_name), .doc = "Service account the pod runs as."},
+    {.name = "serviceAccount", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodSpec, service_account), .doc = "Old name of serviceAccountName."},
+    {.name = "automountServiceAccountToken", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(PodSpec, automount_service_account_token), .doc = "Whether the service account's token is mounted."},
+    {.name = "nodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodSpec, node_name), .doc = "Node the pod is bound to."},
+    {.name = "hostNetwork", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(PodSpec, host_network), .doc = "Whether the pod uses the node's network."},
+    {.name = "hostPID", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodSpec, host_pid), .doc = "Whether the pod sees the node's processes."},
+    {.name = "hostIPC", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodSpec, host_ipc), .doc = "Whether the pod shares the node's IPC."},
+    {.name = "shareProcessNamespace", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 27, .offset = offsetof(PodSpec, share_process_namespace), .doc = "Whether containers see each other's processes."},
+    {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(PodSpec, security_context), .message = &kPodSecurityContextDesc, .doc = "Privileges all containers share."},
+    {.name = "imagePullSecrets", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(PodSpec, image_pull_secrets), .message = &kLocalObjectReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Secrets to pull images with."},
+    {.name = "hostname", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(PodSpec, hostname), .doc = "Host name of the pod; its name by default."},
+    {.name = "subdomain", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(PodSpec, subdomain), .doc = "Subdomain of the pod's host name."},
+    {.name = "affinity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(PodSpec, affinity), .message = &kAffinityDesc, .doc = "Rules for where the pod may run."},
+    {.name = "schedulerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(PodSpec, scheduler_name), .doc = "Scheduler that places the pod; default-scheduler by default."},
+    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(PodSpec, tolerations), .message = &kTolerationDesc, .doc = "Taints the pod bears."},
+    {.name = "hostAliases", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(PodSpec, host_aliases), .message = &kHostAliasDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("ip")>, .patch_strategy = "merge", .patch_merge_key = "ip", .doc = "Entries added to the hosts file."},
+    {.name = "priorityClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(PodSpec, priority_class_name), .doc = "Class the priority comes from."},
+    {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(PodSpec, priority), .doc = "Priority; filled from the class."},
+    {.name = "dnsConfig", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 26, .offset = offsetof(PodSpec, dns_config), .message = &kPodDNSConfigDesc, .doc = "DNS settings added to those of the policy."},
+    {.name = "readinessGates", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 28, .offset = offsetof(PodSpec, readiness_gates), .message = &kPodReadinessGateDesc, .doc = "Conditions the pod needs to be ready."},
+    {.name = "runtimeClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 29, .offset = offsetof(PodSpec, runtime_class_name), .doc = "RuntimeClass that runs the pod."},
+    {.name = "enableServiceLinks", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 30, .offset = offsetof(PodSpec, enable_service_links), .doc = "Whether variables about services are set; true by default."},
+    {.name = "preemptionPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 31, .offset = offsetof(PodSpec, preemption_policy), .named = "v1.PreemptionPolicy", .enum_values = kTexts<Literal("Never"), Literal("PreemptLowerPriority")>, .doc = "Whether the pod may displace others."},
+    {.name = "overhead", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 32, .offset = offsetof(PodSpec, overhead), .doc = "What running the pod takes besides its containers."},
+    {.name = "topologySpreadConstraints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 33, .offset = offsetof(PodSpec, topology_spread_constraints), .message = &kTopologySpreadConstraintDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("topologyKey"), Literal("whenUnsatisfiable")>, .patch_strategy = "merge", .patch_merge_key = "topologyKey", .doc = "How pods of a group are spread."},
+    {.name = "setHostnameAsFQDN", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 35, .offset = offsetof(PodSpec, set_hostname_as_fqdn), .doc = "Whether the host name is the full domain name."},
+    {.name = "os", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 36, .offset = offsetof(PodSpec, os), .message = &kPodOSDesc, .doc = "Operating system of the containers."},
+    {.name = "hostUsers", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 37, .offset = offsetof(PodSpec, host_users), .doc = "Whether the node's user namespace is used; true by default."},
+    {.name = "schedulingGates", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 38, .offset = offsetof(PodSpec, scheduling_gates), .message = &kPodSchedulingGateDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Gates that hold the pod back until all are removed."},
+    {.name = "resourceClaims", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 39, .offset = offsetof(PodSpec, resource_claims), .message = &kPodResourceClaimDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge,retainKeys", .patch_merge_key = "name", .gates = kTexts<Literal("DynamicResourceAllocation")>, .doc = "Claims for devices that the pod needs before it can run."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 40, .offset = offsetof(PodSpec, resources), .message = &kResourceRequirementsDesc, .gates = kTexts<Literal("PodLevelResources")>, .doc = "What all containers together need and may use."},
+    {.name = "hostnameOverride", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 41, .offset = offsetof(PodSpec, hostname_override), .gates = kTexts<Literal("HostnameOverride")>, .doc = "Host name inside the pod, whatever its name."},
+    {.name = "schedulingGroup", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 43, .offset = offsetof(PodSpec, scheduling_group), .message = &kPodSchedulingGroupDesc, .gates = kTexts<Literal("GenericWorkload")>, .doc = "Group of pods that is placed together."},
+    {.name = "evictionResponders", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 44, .offset = offsetof(PodSpec, eviction_responders), .message = &kEvictionResponderDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .gates = kTexts<Literal("EvictionRequestAPI")>, .doc = "Who is asked before the pod is evicted."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPodResourceClaimFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodResourceClaim, name)},
-    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodResourceClaim, resource_claim_name)},
-    {.name = "resourceClaimTemplateName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodResourceClaim, resource_claim_template_name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodResourceClaim, name), .doc = "Name by which containers refer to the claim."},
+    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodResourceClaim, resource_claim_name), .doc = "An existing claim of the same namespace."},
+    {.name = "resourceClaimTemplateName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodResourceClaim, resource_claim_template_name), .doc = "Template a claim is made from for this pod."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodResourceClaimStatusFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodResourceClaimStatus, name)},
-    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodResourceClaimStatus, resource_claim_name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodResourceClaimStatus, name), .doc = "Name of the entry."},
+    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodResourceClaimStatus, resource_claim_name), .doc = "Name of the claim; absent when none was needed."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodExtendedResourceClaimStatusFields = {{
-    {.name = "requestMappings", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodExtendedResourceClaimStatus, request_mappings), .message = &kContainerExtendedResourceRequestDesc},
-    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodExtendedResourceClaimStatus, resource_claim_name)},
+    {.name = "requestMappings", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodExtendedResourceClaimStatus, request_mappings), .message = &kContainerExtendedResourceRequestDesc, .doc = "Which request of the claim serves which container's resource."},
+    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodExtendedResourceClaimStatus, resource_claim_name), .doc = "Name of the claim."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kContainerExtendedResourceRequestFields = {{
-    {.name = "containerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerExtendedResourceRequest, container_name)},
-    {.name = "resourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ContainerExtendedResourceRequest, resource_name)},
-    {.name = "requestName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ContainerExtendedResourceRequest, request_name)},
+    {.name = "containerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ContainerExtendedResourceRequest, container_name), .doc = "The container."},
+    {.name = "resourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ContainerExtendedResourceRequest, resource_name), .doc = "The extended resource."},
+    {.name = "requestName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ContainerExtendedResourceRequest, request_name), .doc = "The request of the claim."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodOSFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodOS, name), .named = "v1.OSName"},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodOS, name), .named = "v1.OSName", .doc = "linux or windows."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodSchedulingGateFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodSchedulingGate, name)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodSchedulingGate, name), .doc = "Name of the gate."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodSchedulingGroupFields = {{
-    {.name = "podGroupName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodSchedulingGroup, pod_group_name), .union_name = "oneOf:GroupSelection"},
+    {.name = "podGroupName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodSchedulingGroup, pod_group_name), .union_name = "oneOf:GroupSelection", .doc = "Name of the PodGroup."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kTopologySpreadConstraintFields = {{
-    {.name = "maxSkew", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(TopologySpreadConstraint, max_skew)},
-    {.name = "topologyKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TopologySpreadConstraint, topology_key)},
-    {.name = "whenUnsatisfiable", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TopologySpreadConstraint, when_unsatisfiable), .named = "v1.UnsatisfiableConstraintAction", .enum_values = kTexts<Literal("DoNotSchedule"), Literal("ScheduleAnyway")>},
-    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TopologySpreadConstraint, label_selector), .message = &meta::kLabelSelectorDesc},
-    {.name = "minDomains", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(TopologySpreadConstraint, min_domains)},
-    {.name = "nodeAffinityPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(TopologySpreadConstraint, node_affinity_policy), .named = "v1.NodeInclusionPolicy", .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>},
-    {.name = "nodeTaintsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(TopologySpreadConstraint, node_taints_policy), .named = "v1.NodeInclusionPolicy", .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>},
-    {.name = "matchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(TopologySpreadConstraint, match_label_keys)},
+    {.name = "maxSkew", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(TopologySpreadConstraint, max_skew), .doc = "Largest allowed difference between two domains."},
+    {.name = "topologyKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TopologySpreadConstraint, topology_key), .doc = "Node label whose values are the domains."},
+    {.name = "whenUnsatisfiable", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TopologySpreadConstraint, when_unsatisfiable), .named = "v1.UnsatisfiableConstraintAction", .enum_values = kTexts<Literal("DoNotSchedule"), Literal("ScheduleAnyway")>, .doc = "Whether the pod waits or is placed anyway."},
+    {.name = "labelSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TopologySpreadConstraint, label_selector), .message = &meta::kLabelSelectorDesc, .doc = "Labels of the pods that are counted."},
+    {.name = "minDomains", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(TopologySpreadConstraint, min_domains), .doc = "Number of domains there should be at least."},
+    {.name = "nodeAffinityPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(TopologySpreadConstraint, node_affinity_policy), .named = "v1.NodeInclusionPolicy", .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>, .doc = "Whether nodes the pod cannot use by affinity are counted."},
+    {.name = "nodeTaintsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(TopologySpreadConstraint, node_taints_policy), .named = "v1.NodeInclusionPolicy", .enum_values = kTexts<Literal("Honor"), Literal("Ignore")>, .doc = "Whether nodes with taints the pod does not bear are counted."},
+    {.name = "matchLabelKeys", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(TopologySpreadConstraint, match_label_keys), .doc = "Labels whose value must equal that of the new pod."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kHostAliasFields = {{
-    {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostAlias, ip)},
-    {.name = "hostnames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(HostAlias, hostnames)},
+    {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostAlias, ip), .doc = "The address."},
+    {.name = "hostnames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(HostAlias, hostnames), .doc = "The names."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 13> kPodSecurityContextFields = {{
-    {.name = "seLinuxOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodSecurityContext, se_linux_options), .message = &kSELinuxOptionsDesc},
-    {.name = "windowsOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodSecurityContext, windows_options), .message = &kWindowsSecurityContextOptionsDesc},
-    {.name = "runAsUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodSecurityContext, run_as_user)},
-    {.name = "runAsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodSecurityContext, run_as_group)},
-    {.name = "runAsNonRoot", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodSecurityContext, run_as_non_root)},
-    {.name = "supplementalGroups", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodSecurityContext, supplemental_groups)},
-    {.name = "supplementalGroupsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodSecurityContext, supplemental_groups_policy), .named = "v1.SupplementalGroupsPolicy", .enum_values = kTexts<Literal("Merge"), Literal("Strict")>, .gates = kTexts<Literal("SupplementalGroupsPolicy")>},
-    {.name = "fsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodSecurityContext, fs_group)},
-    {.name = "sysctls", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodSecurityContext, sysctls), .message = &kSysctlDesc},
-    {.name = "fsGroupChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodSecurityContext, fs_group_change_policy), .named = "v1.PodFSGroupChangePolicy", .enum_values = kTexts<Literal("Always"), Literal("OnRootMismatch")>},
-    {.name = "seccompProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodSecurityContext, seccomp_profile), .message = &kSeccompProfileDesc},
-    {.name = "appArmorProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(PodSecurityContext, app_armor_profile), .message = &kAppArmorProfileDesc},
-    {.name = "seLinuxChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodSecurityContext, se_linux_change_policy), .named = "v1.PodSELinuxChangePolicy", .gates = kTexts<Literal("SELinuxChangePolicy")>},
+    {.name = "seLinuxOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodSecurityContext, se_linux_options), .message = &kSELinuxOptionsDesc, .doc = "SELinux context of the containers."},
+    {.name = "windowsOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodSecurityContext, windows_options), .message = &kWindowsSecurityContextOptionsDesc, .doc = "Settings for Windows."},
+    {.name = "runAsUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodSecurityContext, run_as_user), .doc = "User id of the first process."},
+    {.name = "runAsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodSecurityContext, run_as_group), .doc = "Group id of the first process."},
+    {.name = "runAsNonRoot", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodSecurityContext, run_as_non_root), .doc = "Whether running as root is refused."},
+    {.name = "supplementalGroups", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodSecurityContext, supplemental_groups), .doc = "Further groups of the first process."},
+    {.name = "supplementalGroupsPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodSecurityContext, supplemental_groups_policy), .named = "v1.SupplementalGroupsPolicy", .enum_values = kTexts<Literal("Merge"), Literal("Strict")>, .gates = kTexts<Literal("SupplementalGroupsPolicy")>, .doc = "Whether groups of the image count."},
+    {.name = "fsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodSecurityContext, fs_group), .doc = "Group that owns the volumes."},
+    {.name = "sysctls", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodSecurityContext, sysctls), .message = &kSysctlDesc, .doc = "Kernel parameters of the pod."},
+    {.name = "fsGroupChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodSecurityContext, fs_group_change_policy), .named = "v1.PodFSGroupChangePolicy", .enum_values = kTexts<Literal("Always"), Literal("OnRootMismatch")>, .doc = "When the owner of volumes is changed."},
+    {.name = "seccompProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodSecurityContext, seccomp_profile), .message = &kSeccompProfileDesc, .doc = "Filter for system calls."},
+    {.name = "appArmorProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(PodSecurityContext, app_armor_profile), .message = &kAppArmorProfileDesc, .doc = "AppArmor profile."},
+    {.name = "seLinuxChangePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodSecurityContext, se_linux_change_policy), .named = "v1.PodSELinuxChangePolicy", .gates = kTexts<Literal("SELinuxChangePolicy")>, .doc = "How volumes get their SELinux label."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSeccompProfileFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SeccompProfile, type), .named = "v1.SeccompProfileType", .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator"},
-    {.name = "localhostProfile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SeccompProfile, localhost_profile)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(SeccompProfile, type), .named = "v1.SeccompProfileType", .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator", .doc = "RuntimeDefault, Unconfined or Localhost."},
+    {.name = "localhostProfile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SeccompProfile, localhost_profile), .doc = "File on the node for Localhost."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kAppArmorProfileFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AppArmorProfile, type), .named = "v1.AppArmorProfileType", .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator"},
-    {.name = "localhostProfile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(AppArmorProfile, localhost_profile)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AppArmorProfile, type), .named = "v1.AppArmorProfileType", .enum_values = kTexts<Literal("Localhost"), Literal("RuntimeDefault"), Literal("Unconfined")>, .union_name = "discriminator", .doc = "RuntimeDefault, Unconfined or Localhost."},
+    {.name = "localhostProfile", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(AppArmorProfile, localhost_profile), .doc = "Profile loaded on the node for Localhost."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPodDNSConfigFields = {{
-    {.name = "nameservers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodDNSConfig, nameservers)},
-    {.name = "searches", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodDNSConfig, searches)},
-    {.name = "options", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodDNSConfig, options), .message = &kPodDNSConfigOptionDesc},
+    {.name = "nameservers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodDNSConfig, nameservers), .doc = "Addresses of name servers."},
+    {.name = "searches", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodDNSConfig, searches), .doc = "Domains that are searched."},
+    {.name = "options", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodDNSConfig, options), .message = &kPodDNSConfigOptionDesc, .doc = "Options of the resolver."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodDNSConfigOptionFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodDNSConfigOption, name)},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodDNSConfigOption, value)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodDNSConfigOption, name), .doc = "Name of the option."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodDNSConfigOption, value), .doc = "Its value, where it has one."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kPodIPFields = {{
-    {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodIP, ip)},
+    {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(PodIP, ip), .doc = "The address."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kHostIPFields = {{
-    {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostIP, ip)},
+    {.name = "ip", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(HostIP, ip), .doc = "The address."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 25> kEphemeralContainerCommonFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EphemeralContainerCommon, name)},
-    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EphemeralContainerCommon, image)},
-    {.name = "command", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EphemeralContainerCommon, command)},
-    {.name = "args", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(EphemeralContainerCommon, args)},
-    {.name = "workingDir", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(EphemeralContainerCommon, working_dir)},
-    {.name = "ports", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(EphemeralContainerCommon, ports), .message = &kContainerPortDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("containerPort"), Literal("protocol")>, .patch_strategy = "merge", .patch_merge_key = "containerPort"},
-    {.name = "envFrom", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(EphemeralContainerCommon, env_from), .message = &kEnvFromSourceDesc},
-    {.name = "env", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(EphemeralContainerCommon, env), .message = &kEnvVarDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(EphemeralContainerCommon, resources), .message = &kResourceRequirementsDesc},
-    {.name = "resizePolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(EphemeralContainerCommon, resize_policy), .message = &kContainerResizePolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
-    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(EphemeralContainerCommon, restart_policy), .named = "v1.ContainerRestartPolicy"},
-    {.name = "restartPolicyRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(EphemeralContainerCommon, restart_policy_rules), .message = &kContainerRestartRuleDesc, .gates = kTexts<Literal("ContainerRestartRules")>},
-    {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(EphemeralContainerCommon, volume_mounts), .message = &kVolumeMountDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath"},
-    {.name = "volumeDevices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(EphemeralContainerCommon, volume_devices), .message = &kVolumeDeviceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("devicePath")>, .patch_strategy = "merge", .patch_merge_key = "devicePath"},
-    {.name = "livenessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(EphemeralContainerCommon, liveness_probe), .message = &kProbeDesc},
-    {.name = "readinessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(EphemeralContainerCommon, readiness_probe), .message = &kProbeDesc},
-    {.name = "startupProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(EphemeralContainerCommon, startup_probe), .message = &kProbeDesc},
-    {.name = "lifecycle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(EphemeralContainerCommon, lifecycle), .message = &kLifecycleDesc},
-    {.name = "terminationMessagePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(EphemeralContainerCommon, termination_message_path)},
-    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(EphemeralContainerCommon, termination_message_policy), .named = "v1.TerminationMessagePolicy", .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>},
-    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(EphemeralContainerCommon, image_pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
-    {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(EphemeralContainerCommon, security_context), .message = &kSecurityContextDesc},
-    {.name = "stdin", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(EphemeralContainerCommon, stdin)},
-    {.name = "stdinOnce", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(EphemeralContainerCommon, stdin_once)},
-    {.name = "tty", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(EphemeralContainerCommon, tty)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EphemeralContainerCommon, name), .doc = "Name of the container; unique among all of the pod."},
+    {.name = "image", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EphemeralContainerCommon, image), .doc = "Image the container is started from."},
+    {.name = "command", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(EphemeralContainerCommon, command), .doc = "Program to run instead of the image's entry point."},
+    {.name = "args", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(EphemeralContainerCommon, args), .doc = "Arguments of the program instead of the image's."},
+    {.name = "workingDir", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(EphemeralContainerCommon, working_dir), .doc = "Directory the program starts in."},
+    {.name = "ports", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(EphemeralContainerCommon, ports), .message = &kContainerPortDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("containerPort"), Literal("protocol")>, .patch_strategy = "merge", .patch_merge_key = "containerPort", .doc = "Not allowed here."},
+    {.name = "envFrom", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(EphemeralContainerCommon, env_from), .message = &kEnvFromSourceDesc, .doc = "Sources whose keys all become variables."},
+    {.name = "env", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(EphemeralContainerCommon, env), .message = &kEnvVarDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Environment variables."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(EphemeralContainerCommon, resources), .message = &kResourceRequirementsDesc, .doc = "Not allowed here."},
+    {.name = "resizePolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 23, .offset = offsetof(EphemeralContainerCommon, resize_policy), .message = &kContainerResizePolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScaling")>, .doc = "Not allowed here."},
+    {.name = "restartPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 24, .offset = offsetof(EphemeralContainerCommon, restart_policy), .named = "v1.ContainerRestartPolicy", .doc = "Not allowed here."},
+    {.name = "restartPolicyRules", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 25, .offset = offsetof(EphemeralContainerCommon, restart_policy_rules), .message = &kContainerRestartRuleDesc, .gates = kTexts<Literal("ContainerRestartRules")>, .doc = "Not allowed here."},
+    {.name = "volumeMounts", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(EphemeralContainerCommon, volume_mounts), .message = &kVolumeMountDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("mountPath")>, .patch_strategy = "merge", .patch_merge_key = "mountPath", .doc = "Volumes mounted into the container; without sub-paths."},
+    {.name = "volumeDevices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(EphemeralContainerCommon, volume_devices), .message = &kVolumeDeviceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("devicePath")>, .patch_strategy = "merge", .patch_merge_key = "devicePath", .doc = "Block devices the container sees."},
+    {.name = "livenessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(EphemeralContainerCommon, liveness_probe), .message = &kProbeDesc, .doc = "Not allowed here."},
+    {.name = "readinessProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(EphemeralContainerCommon, readiness_probe), .message = &kProbeDesc, .doc = "Not allowed here."},
+    {.name = "startupProbe", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(EphemeralContainerCommon, startup_probe), .message = &kProbeDesc, .doc = "Not allowed here."},
+    {.name = "lifecycle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(EphemeralContainerCommon, lifecycle), .message = &kLifecycleDesc, .doc = "Not allowed here."},
+    {.name = "terminationMessagePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(EphemeralContainerCommon, termination_message_path), .doc = "File whose content becomes the message of the ended container."},
+    {.name = "terminationMessagePolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(EphemeralContainerCommon, termination_message_policy), .named = "v1.TerminationMessagePolicy", .enum_values = kTexts<Literal("FallbackToLogsOnError"), Literal("File")>, .doc = "Whether the last log lines stand in for an empty file."},
+    {.name = "imagePullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(EphemeralContainerCommon, image_pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>, .doc = "When the image is pulled; Always for the tag latest, else IfNotPresent."},
+    {.name = "securityContext", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(EphemeralContainerCommon, security_context), .message = &kSecurityContextDesc, .doc = "Privileges of the container."},
+    {.name = "stdin", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(EphemeralContainerCommon, stdin), .doc = "Whether standard input is kept open."},
+    {.name = "stdinOnce", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(EphemeralContainerCommon, stdin_once), .doc = "Whether standard input closes after the first session."},
+    {.name = "tty", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(EphemeralContainerCommon, tty), .doc = "Whether the container gets a terminal."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEphemeralContainerFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(EphemeralContainer, ephemeral_container_common), .message = &kEphemeralContainerCommonDesc},
-    {.name = "targetContainerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EphemeralContainer, target_container_name)},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(EphemeralContainer, ephemeral_container_common), .message = &kEphemeralContainerCommonDesc, .doc = "The members of EphemeralContainerCommon, in line."},
+    {.name = "targetContainerName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EphemeralContainer, target_container_name), .doc = "Container whose namespaces are shared."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEvictionResponderFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EvictionResponder, name)},
-    {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EvictionResponder, priority)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EvictionResponder, name), .doc = "Name of the responder."},
+    {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EvictionResponder, priority), .doc = "Order in which responders are asked."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 22> kPodStatusFields = {{
-    {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(PodStatus, observed_generation)},
-    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodStatus, phase), .named = "v1.PodPhase", .enum_values = kTexts<Literal("Failed"), Literal("Pending"), Literal("Running"), Literal("Succeeded"), Literal("Unknown")>},
-    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodStatus, conditions), .message = &kPodConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodStatus, message)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodStatus, reason)},
-    {.name = "nominatedNodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(PodStatus, nominated_node_name)},
-    {.name = "hostIP", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodStatus, host_ip)},
-    {.name = "hostIPs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(PodStatus, host_ips), .message = &kHostIPDesc, .patch_strategy = "merge", .patch_merge_key = "ip"},
-    {.name = "podIP", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodStatus, pod_ip)},
-    {.name = "podIPs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodStatus, pod_ips), .message = &kPodIPDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("ip")>, .patch_strategy = "merge", .patch_merge_key = "ip"},
-    {.name = "startTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodStatus, start_time)},
-    {.name = "initContainerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodStatus, init_container_statuses), .message = &kContainerStatusDesc},
-    {.name = "containerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodStatus, container_statuses), .message = &kContainerStatusDesc},
-    {.name = "qosClass", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodStatus, qos_class), .named = "v1.PodQOSClass", .enum_values = kTexts<Literal("BestEffort"), Literal("Burstable"), Literal("Guaranteed")>},
-    {.name = "ephemeralContainerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodStatus, ephemeral_container_statuses), .message = &kContainerStatusDesc},
-    {.name = "resize", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(PodStatus, resize), .named = "v1.PodResizeStatus", .gates = kTexts<Literal("InPlacePodVerticalScaling")>},
-    {.name = "resourceClaimStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(PodStatus, resource_claim_statuses), .message = &kPodResourceClaimStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge,retainKeys", .patch_merge_key = "name", .gates = kTexts<Literal("DynamicResourceAllocation")>},
-    {.name = "extendedResourceClaimStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(PodStatus, extended_resource_claim_status), .message = &kPodExtendedResourceClaimStatusDesc, .gates = kTexts<Literal("DRAExtendedResource")>},
-    {.name = "allocatedResources", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(PodStatus, allocated_resources), .gates = kTexts<Literal("InPlacePodLevelResourcesVerticalScaling")>},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(PodStatus, resources), .message = &kResourceRequirementsDesc, .gates = kTexts<Literal("InPlacePodLevelResourcesVerticalScaling")>},
-    {.name = "nodeAllocatableResourceClaimStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(PodStatus, node_allocatable_resource_claim_statuses), .message = &kNodeAllocatableResourceClaimStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("resourceClaimName")>, .patch_strategy = "merge", .patch_merge_key = "resourceClaimName", .gates = kTexts<Literal("DRANodeAllocatableResources")>},
-    {.name = "volumeHealth", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(PodStatus, volume_health), .message = &kPodVolumeHealthDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .gates = kTexts<Literal("CSIVolumeHealth")>},
+    {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(PodStatus, observed_generation), .doc = "Generation of the pod the status is about."},
+    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PodStatus, phase), .named = "v1.PodPhase", .enum_values = kTexts<Literal("Failed"), Literal("Pending"), Literal("Running"), Literal("Succeeded"), Literal("Unknown")>, .doc = "Pending, Running, Succeeded, Failed or Unknown."},
+    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PodStatus, conditions), .message = &kPodConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type", .doc = "Aspects of its state."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PodStatus, message), .doc = "Sentence for people."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PodStatus, reason), .doc = "Short CamelCase word for why."},
+    {.name = "nominatedNodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(PodStatus, nominated_node_name), .doc = "Node where others make room for it."},
+    {.name = "hostIP", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(PodStatus, host_ip), .doc = "Address of its node."},
+    {.name = "hostIPs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 16, .offset = offsetof(PodStatus, host_ips), .message = &kHostIPDesc, .patch_strategy = "merge", .patch_merge_key = "ip", .doc = "All addresses of its node."},
+    {.name = "podIP", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(PodStatus, pod_ip), .doc = "Address of the pod."},
+    {.name = "podIPs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(PodStatus, pod_ips), .message = &kPodIPDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("ip")>, .patch_strategy = "merge", .patch_merge_key = "ip", .doc = "All addresses of the pod."},
+    {.name = "startTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(PodStatus, start_time), .doc = "When the node took it."},
+    {.name = "initContainerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(PodStatus, init_container_statuses), .message = &kContainerStatusDesc, .doc = "State of the init containers."},
+    {.name = "containerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(PodStatus, container_statuses), .message = &kContainerStatusDesc, .doc = "State of the containers."},
+    {.name = "qosClass", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(PodStatus, qos_class), .named = "v1.PodQOSClass", .enum_values = kTexts<Literal("BestEffort"), Literal("Burstable"), Literal("Guaranteed")>, .doc = "Guaranteed, Burstable or BestEffort; fixed at creation."},
+    {.name = "ephemeralContainerStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(PodStatus, ephemeral_container_statuses), .message = &kContainerStatusDesc, .doc = "State of the ephemeral containers."},
+    {.name = "resize", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(PodStatus, resize), .named = "v1.PodResizeStatus", .gates = kTexts<Literal("InPlacePodVerticalScaling")>, .doc = "State of a resize; conditions replace it."},
+    {.name = "resourceClaimStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(PodStatus, resource_claim_statuses), .message = &kPodResourceClaimStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge,retainKeys", .patch_merge_key = "name", .gates = kTexts<Literal("DynamicResourceAllocation")>, .doc = "Claims made for it."},
+    {.name = "extendedResourceClaimStatus", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 18, .offset = offsetof(PodStatus, extended_resource_claim_status), .message = &kPodExtendedResourceClaimStatusDesc, .gates = kTexts<Literal("DRAExtendedResource")>, .doc = "Claim that serves its extended resources."},
+    {.name = "allocatedResources", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 19, .offset = offsetof(PodStatus, allocated_resources), .gates = kTexts<Literal("InPlacePodLevelResourcesVerticalScaling")>, .doc = "Pod-level requests the node has set aside."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 20, .offset = offsetof(PodStatus, resources), .message = &kResourceRequirementsDesc, .gates = kTexts<Literal("InPlacePodLevelResourcesVerticalScaling")>, .doc = "Pod-level requests and limits in force."},
+    {.name = "nodeAllocatableResourceClaimStatuses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 21, .offset = offsetof(PodStatus, node_allocatable_resource_claim_statuses), .message = &kNodeAllocatableResourceClaimStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("resourceClaimName")>, .patch_strategy = "merge", .patch_merge_key = "resourceClaimName", .gates = kTexts<Literal("DRANodeAllocatableResources")>, .doc = "What its claims take of the node's own resources."},
+    {.name = "volumeHealth", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 22, .offset = offsetof(PodStatus, volume_health), .message = &kPodVolumeHealthDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .gates = kTexts<Literal("CSIVolumeHealth")>, .doc = "Health of its volumes."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kPodFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Pod, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Pod, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Pod, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Pod, spec), .message = &kPodSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Pod, status), .message = &kPodStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Pod, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Pod, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Pod, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Pod, spec), .message = &kPodSpecDesc, .doc = "What the pod is to be."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Pod, status), .message = &kPodStatusDesc, .doc = "What is known of it."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPodListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PodList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PodList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodList, items), .message = &kPodDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PodList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PodList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodList, items), .message = &kPodDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPodTemplateSpecFields = {{
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodTemplateSpec, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PodTemplateSpec, spec), .message = &kPodSpecDesc},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodTemplateSpec, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PodTemplateSpec, spec), .message = &kPodSpecDesc, .doc = "Spec of the pods."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPodTemplateFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplate, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplate, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodTemplate, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "template", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PodTemplate, template_), .message = &kPodTemplateSpecDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplate, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplate, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodTemplate, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "template", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(PodTemplate, template_), .message = &kPodTemplateSpecDesc, .doc = "The template."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPodTemplateListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplateList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplateList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodTemplateList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodTemplateList, items), .message = &kPodTemplateDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplateList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PodTemplateList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PodTemplateList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PodTemplateList, items), .message = &kPodTemplateDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kServiceAccountFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccount, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccount, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ServiceAccount, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "secrets", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ServiceAccount, secrets), .message = &kObjectReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "imagePullSecrets", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ServiceAccount, image_pull_secrets), .message = &kLocalObjectReferenceDesc},
-    {.name = "automountServiceAccountToken", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ServiceAccount, automount_service_account_token)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccount, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccount, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ServiceAccount, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "secrets", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ServiceAccount, secrets), .message = &kObjectReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Secrets pods of this account may use."},
+    {.name = "imagePullSecrets", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ServiceAccount, image_pull_secrets), .message = &kLocalObjectReferenceDesc, .doc = "Secrets to pull images with."},
+    {.name = "automountServiceAccountToken", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ServiceAccount, automount_service_account_token), .doc = "Whether tokens are mounted into pods."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kServiceAccountListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccountList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccountList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ServiceAccountList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ServiceAccountList, items), .message = &kServiceAccountDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccountList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ServiceAccountList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ServiceAccountList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ServiceAccountList, items), .message = &kServiceAccountDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kNodeSpecFields = {{
-    {.name = "podCIDR", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeSpec, pod_cidr)},
-    {.name = "podCIDRs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(NodeSpec, pod_cidrs), .list_type = schema::ListType::kSet, .patch_strategy = "merge"},
-    {.name = "providerID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeSpec, provider_id)},
-    {.name = "unschedulable", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeSpec, unschedulable)},
-    {.name = "taints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeSpec, taints), .message = &kTaintDesc},
-    {.name = "configSource", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NodeSpec, config_source), .message = &kNodeConfigSourceDesc},
-    {.name = "externalID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeSpec, external_id)},
-    {.name = "podPreemptionPolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(NodeSpec, pod_preemption_policy), .message = &kNodePodPreemptionPolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScalingSchedulerPreemption")>},
+    {.name = "podCIDR", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeSpec, pod_cidr), .doc = "Range of addresses for its pods."},
+    {.name = "podCIDRs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(NodeSpec, pod_cidrs), .list_type = schema::ListType::kSet, .patch_strategy = "merge", .doc = "Ranges of addresses for its pods, one a family."},
+    {.name = "providerID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeSpec, provider_id), .doc = "Id of the machine at its provider."},
+    {.name = "unschedulable", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeSpec, unschedulable), .doc = "Whether new pods are kept off."},
+    {.name = "taints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeSpec, taints), .message = &kTaintDesc, .doc = "Marks that keep pods off."},
+    {.name = "configSource", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NodeSpec, config_source), .message = &kNodeConfigSourceDesc, .doc = "No longer used."},
+    {.name = "externalID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeSpec, external_id), .doc = "No longer used."},
+    {.name = "podPreemptionPolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(NodeSpec, pod_preemption_policy), .message = &kNodePodPreemptionPolicyDesc, .gates = kTexts<Literal("InPlacePodVerticalScalingSchedulerPreemption")>, .doc = "Which pods of the node may be displaced for a resize."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodePodPreemptionPolicyFields = {{
-    {.name = "disableResizePreemption", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodePodPreemptionPolicy, disable_resize_preemption), .list_type = schema::ListType::kSet},
+    {.name = "disableResizePreemption", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodePodPreemptionPolicy, disable_resize_preemption), .list_type = schema::ListType::kSet, .doc = "Label keys of pods that are not displaced for a resize."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeConfigSourceFields = {{
-    {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeConfigSource, config_map), .message = &kConfigMapNodeConfigSourceDesc},
+    {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeConfigSource, config_map), .message = &kConfigMapNodeConfigSourceDesc, .doc = "No longer used."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kConfigMapNodeConfigSourceFields = {{
-    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ConfigMapNodeConfigSource, namespace_)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapNodeConfigSource, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapNodeConfigSource, uid), .named = "types.UID"},
-    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapNodeConfigSource, resource_version)},
-    {.name = "kubeletConfigKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ConfigMapNodeConfigSource, kubelet_config_key)},
+    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ConfigMapNodeConfigSource, namespace_), .doc = "Namespace of the ConfigMap."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapNodeConfigSource, name), .doc = "Name of the ConfigMap."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMapNodeConfigSource, uid), .named = "types.UID", .doc = "Uid of the ConfigMap."},
+    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMapNodeConfigSource, resource_version), .doc = "Version of the ConfigMap."},
+    {.name = "kubeletConfigKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ConfigMapNodeConfigSource, kubelet_config_key), .doc = "Key of the ConfigMap."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDaemonEndpointFields = {{
-    {.name = "Port", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DaemonEndpoint, port)},
+    {.name = "Port", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DaemonEndpoint, port), .doc = "Number of the port."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeDaemonEndpointsFields = {{
-    {.name = "kubeletEndpoint", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(NodeDaemonEndpoints, kubelet_endpoint), .message = &kDaemonEndpointDesc},
+    {.name = "kubeletEndpoint", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(NodeDaemonEndpoints, kubelet_endpoint), .message = &kDaemonEndpointDesc, .doc = "Where the kubelet listens."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeRuntimeHandlerFeaturesFields = {{
-    {.name = "recursiveReadOnlyMounts", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeRuntimeHandlerFeatures, recursive_read_only_mounts)},
-    {.name = "userNamespaces", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeRuntimeHandlerFeatures, user_namespaces)},
+    {.name = "recursiveReadOnlyMounts", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeRuntimeHandlerFeatures, recursive_read_only_mounts), .doc = "Whether it can make mounts read-only all the way down."},
+    {.name = "userNamespaces", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeRuntimeHandlerFeatures, user_namespaces), .doc = "Whether it supports user namespaces."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeRuntimeHandlerFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(NodeRuntimeHandler, name)},
-    {.name = "features", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeRuntimeHandler, features), .message = &kNodeRuntimeHandlerFeaturesDesc},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(NodeRuntimeHandler, name), .doc = "Name of the handler; empty for the default one."},
+    {.name = "features", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeRuntimeHandler, features), .message = &kNodeRuntimeHandlerFeaturesDesc, .doc = "What it can do."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeFeaturesFields = {{
-    {.name = "supplementalGroupsPolicy", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeFeatures, supplemental_groups_policy)},
+    {.name = "supplementalGroupsPolicy", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeFeatures, supplemental_groups_policy), .doc = "Whether it knows supplementalGroupsPolicy."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 12> kNodeSystemInfoFields = {{
-    {.name = "machineID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSystemInfo, machine_id)},
-    {.name = "systemUUID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeSystemInfo, system_uuid)},
-    {.name = "bootID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(NodeSystemInfo, boot_id)},
-    {.name = "kernelVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(NodeSystemInfo, kernel_version)},
-    {.name = "osImage", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(NodeSystemInfo, os_image)},
-    {.name = "containerRuntimeVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(NodeSystemInfo, container_runtime_version)},
-    {.name = "kubeletVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 7, .offset = offsetof(NodeSystemInfo, kubelet_version)},
-    {.name = "kubeProxyVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 8, .offset = offsetof(NodeSystemInfo, kube_proxy_version)},
-    {.name = "operatingSystem", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 9, .offset = offsetof(NodeSystemInfo, operating_system)},
-    {.name = "architecture", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 10, .offset = offsetof(NodeSystemInfo, architecture)},
-    {.name = "swap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(NodeSystemInfo, swap), .message = &kNodeSwapStatusDesc},
-    {.name = "runningInUserNamespace", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(NodeSystemInfo, running_in_user_namespace), .gates = kTexts<Literal("KubeletInUserNamespace")>},
+    {.name = "machineID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeSystemInfo, machine_id), .doc = "Id of the machine."},
+    {.name = "systemUUID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeSystemInfo, system_uuid), .doc = "UUID of the machine."},
+    {.name = "bootID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(NodeSystemInfo, boot_id), .doc = "Id of this boot."},
+    {.name = "kernelVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(NodeSystemInfo, kernel_version), .doc = "Version of the kernel."},
+    {.name = "osImage", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(NodeSystemInfo, os_image), .doc = "Name of the operating system."},
+    {.name = "containerRuntimeVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(NodeSystemInfo, container_runtime_version), .doc = "Version of the container runtime."},
+    {.name = "kubeletVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 7, .offset = offsetof(NodeSystemInfo, kubelet_version), .doc = "Version of the kubelet."},
+    {.name = "kubeProxyVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 8, .offset = offsetof(NodeSystemInfo, kube_proxy_version), .doc = "No longer used."},
+    {.name = "operatingSystem", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 9, .offset = offsetof(NodeSystemInfo, operating_system), .doc = "linux or windows."},
+    {.name = "architecture", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 10, .offset = offsetof(NodeSystemInfo, architecture), .doc = "Architecture of the machine."},
+    {.name = "swap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(NodeSystemInfo, swap), .message = &kNodeSwapStatusDesc, .doc = "About its swap."},
+    {.name = "runningInUserNamespace", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(NodeSystemInfo, running_in_user_namespace), .gates = kTexts<Literal("KubeletInUserNamespace")>, .doc = "Whether the kubelet runs in a user namespace."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNodeSwapStatusFields = {{
-    {.name = "capacity", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeSwapStatus, capacity)},
+    {.name = "capacity", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeSwapStatus, capacity), .doc = "Size in bytes."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNodeConfigStatusFields = {{
-    {.name = "assigned", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeConfigStatus, assigned), .message = &kNodeConfigSourceDesc},
-    {.name = "active", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeConfigStatus, active), .message = &kNodeConfigSourceDesc},
-    {.name = "lastKnownGood", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeConfigStatus, last_known_good), .message = &kNodeConfigSourceDesc},
-    {.name = "error", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeConfigStatus, error)},
+    {.name = "assigned", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeConfigStatus, assigned), .message = &kNodeConfigSourceDesc, .doc = "No longer used."},
+    {.name = "active", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeConfigStatus, active), .message = &kNodeConfigSourceDesc, .doc = "No longer used."},
+    {.name = "lastKnownGood", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeConfigStatus, last_known_good), .message = &kNodeConfigSourceDesc, .doc = "No longer used."},
+    {.name = "error", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeConfigStatus, error), .doc = "No longer used."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 14> kNodeStatusFields = {{
-    {.name = "capacity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeStatus, capacity)},
-    {.name = "allocatable", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeStatus, allocatable)},
-    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeStatus, phase), .named = "v1.NodePhase", .enum_values = kTexts<Literal("Pending"), Literal("Running"), Literal("Terminated")>},
-    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeStatus, conditions), .message = &kNodeConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
-    {.name = "addresses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeStatus, addresses), .message = &kNodeAddressDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
-    {.name = "daemonEndpoints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 6, .offset = offsetof(NodeStatus, daemon_endpoints), .message = &kNodeDaemonEndpointsDesc},
-    {.name = "nodeInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 7, .offset = offsetof(NodeStatus, node_info), .message = &kNodeSystemInfoDesc},
-    {.name = "images", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(NodeStatus, images), .message = &kContainerImageDesc},
-    {.name = "volumesInUse", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(NodeStatus, volumes_in_use), .named = "v1.UniqueVolumeName"},
-    {.name = "volumesAttached", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(NodeStatus, volumes_attached), .message = &kAttachedVolumeDesc},
-    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(NodeStatus, config), .message = &kNodeConfigStatusDesc},
-    {.name = "runtimeHandlers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(NodeStatus, runtime_handlers), .message = &kNodeRuntimeHandlerDesc},
-    {.name = "features", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(NodeStatus, features), .message = &kNodeFeaturesDesc, .gates = kTexts<Literal("SupplementalGroupsPolicy")>},
-    {.name = "declaredFeatures", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(NodeStatus, declared_features), .gates = kTexts<Literal("NodeDeclaredFeatures")>},
+    {.name = "capacity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeStatus, capacity), .doc = "All it has, by resource."},
+    {.name = "allocatable", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeStatus, allocatable), .doc = "What pods can have of it, by resource."},
+    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeStatus, phase), .named = "v1.NodePhase", .enum_values = kTexts<Literal("Pending"), Literal("Running"), Literal("Terminated")>, .doc = "No longer used."},
+    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeStatus, conditions), .message = &kNodeConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type", .doc = "Aspects of its state."},
+    {.name = "addresses", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeStatus, addresses), .message = &kNodeAddressDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type", .doc = "Addresses it can be reached at."},
+    {.name = "daemonEndpoints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 6, .offset = offsetof(NodeStatus, daemon_endpoints), .message = &kNodeDaemonEndpointsDesc, .doc = "Where its programs listen."},
+    {.name = "nodeInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 7, .offset = offsetof(NodeStatus, node_info), .message = &kNodeSystemInfoDesc, .doc = "What it says of itself."},
+    {.name = "images", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(NodeStatus, images), .message = &kContainerImageDesc, .doc = "Images it has."},
+    {.name = "volumesInUse", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(NodeStatus, volumes_in_use), .named = "v1.UniqueVolumeName", .doc = "Attached volumes that are mounted."},
+    {.name = "volumesAttached", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(NodeStatus, volumes_attached), .message = &kAttachedVolumeDesc, .doc = "Volumes attached to it."},
+    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(NodeStatus, config), .message = &kNodeConfigStatusDesc, .doc = "No longer used."},
+    {.name = "runtimeHandlers", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(NodeStatus, runtime_handlers), .message = &kNodeRuntimeHandlerDesc, .doc = "Its runtime handlers."},
+    {.name = "features", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(NodeStatus, features), .message = &kNodeFeaturesDesc, .gates = kTexts<Literal("SupplementalGroupsPolicy")>, .doc = "What its runtime can do."},
+    {.name = "declaredFeatures", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(NodeStatus, declared_features), .gates = kTexts<Literal("NodeDeclaredFeatures")>, .doc = "Features it declares for scheduling; sorted."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kAttachedVolumeFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AttachedVolume, name), .named = "v1.UniqueVolumeName"},
-    {.name = "devicePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AttachedVolume, device_path)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AttachedVolume, name), .named = "v1.UniqueVolumeName", .doc = "Name of the volume."},
+    {.name = "devicePath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AttachedVolume, device_path), .doc = "Path of the device."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kContainerImageFields = {{
-    {.name = "names", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(ContainerImage, names)},
-    {.name = "sizeBytes", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerImage, size_bytes)},
+    {.name = "names", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(ContainerImage, names), .doc = "Names the image is known by."},
+    {.name = "sizeBytes", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ContainerImage, size_bytes), .doc = "Size in bytes."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kNodeConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeCondition, type), .named = "v1.NodeConditionType"},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeCondition, status), .named = "v1.ConditionStatus"},
-    {.name = "lastHeartbeatTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(NodeCondition, last_heartbeat_time)},
-    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(NodeCondition, last_transition_time)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeCondition, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NodeCondition, message)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeCondition, type), .named = "v1.NodeConditionType", .doc = "The aspect, such as Ready."},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeCondition, status), .named = "v1.ConditionStatus", .doc = "True, False or Unknown."},
+    {.name = "lastHeartbeatTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(NodeCondition, last_heartbeat_time), .doc = "When the node last said so."},
+    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(NodeCondition, last_transition_time), .doc = "When the status last changed."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeCondition, reason), .doc = "Short CamelCase word for why."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NodeCondition, message), .doc = "Sentence for people."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAddressFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAddress, type), .named = "v1.NodeAddressType"},
-    {.name = "address", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeAddress, address)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAddress, type), .named = "v1.NodeAddressType", .doc = "Kind of address, such as InternalIP or Hostname."},
+    {.name = "address", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeAddress, address), .doc = "The address."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kNodeFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Node, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Node, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Node, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Node, spec), .message = &kNodeSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Node, status), .message = &kNodeStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Node, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Node, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Node, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Node, spec), .message = &kNodeSpecDesc, .doc = "What is set for it."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Node, status), .message = &kNodeStatusDesc, .doc = "What is known of it."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNodeListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(NodeList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(NodeList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(NodeList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeList, items), .message = &kNodeDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(NodeList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(NodeList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(NodeList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeList, items), .message = &kNodeDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kNamespaceSpecFields = {{
-    {.name = "finalizers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceSpec, finalizers), .named = "v1.FinalizerName"},
+    {.name = "finalizers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceSpec, finalizers), .named = "v1.FinalizerName", .doc = "Who has to clean up before it is gone."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNamespaceStatusFields = {{
-    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceStatus, phase), .named = "v1.NamespacePhase", .enum_values = kTexts<Literal("Active"), Literal("Terminating")>},
-    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NamespaceStatus, conditions), .message = &kNamespaceConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
+    {.name = "phase", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NamespaceStatus, phase), .named = "v1.NamespacePhase", .enum_values = kTexts<Literal("Active"), Literal("Terminating")>, .doc = "Active or Terminating."},
+    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NamespaceStatus, conditions), .message = &kNamespaceConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type", .doc = "What hinders its deletion."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kNamespaceConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NamespaceCondition, type), .named = "v1.NamespaceConditionType"},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NamespaceCondition, status), .named = "v1.ConditionStatus"},
-    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(NamespaceCondition, last_transition_time)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NamespaceCondition, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NamespaceCondition, message)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NamespaceCondition, type), .named = "v1.NamespaceConditionType", .doc = "The aspect."},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NamespaceCondition, status), .named = "v1.ConditionStatus", .doc = "True, False or Unknown."},
+    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 4, .offset = offsetof(NamespaceCondition, last_transition_time), .doc = "When the status last changed."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NamespaceCondition, reason), .doc = "Short CamelCase word for why."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(NamespaceCondition, message), .doc = "Sentence for people."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kNamespaceFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Namespace, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Namespace, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Namespace, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Namespace, spec), .message = &kNamespaceSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Namespace, status), .message = &kNamespaceStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Namespace, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Namespace, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Namespace, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(Namespace, spec), .message = &kNamespaceSpecDesc, .doc = "What is set for it."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(Namespace, status), .message = &kNamespaceStatusDesc, .doc = "What is known of it."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNamespaceListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(NamespaceList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(NamespaceList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(NamespaceList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NamespaceList, items), .message = &kNamespaceDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(NamespaceList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(NamespaceList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(NamespaceList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NamespaceList, items), .message = &kNamespaceDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kBindingFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Binding, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Binding, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Binding, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "target", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Binding, target), .message = &kObjectReferenceDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Binding, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Binding, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Binding, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "target", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Binding, target), .message = &kObjectReferenceDesc, .doc = "The node."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kObjectReferenceFields = {{
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ObjectReference, kind)},
-    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ObjectReference, namespace_)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ObjectReference, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ObjectReference, uid), .named = "types.UID"},
-    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ObjectReference, api_version)},
-    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ObjectReference, resource_version)},
-    {.name = "fieldPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ObjectReference, field_path)},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ObjectReference, kind), .doc = "Kind of the object."},
+    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ObjectReference, namespace_), .doc = "Namespace of the object."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ObjectReference, name), .doc = "Name of the object."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ObjectReference, uid), .named = "types.UID", .doc = "Uid of the object."},
+    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ObjectReference, api_version), .doc = "Version of the object's kind."},
+    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ObjectReference, resource_version), .doc = "Version of the object that is meant."},
+    {.name = "fieldPath", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ObjectReference, field_path), .doc = "Part of the object that is meant."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kLocalObjectReferenceFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LocalObjectReference, name), .default_value = "\"\""},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LocalObjectReference, name), .default_value = "\"\"", .doc = "Name of the object."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kTypedLocalObjectReferenceFields = {{
-    {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 1, .offset = offsetof(TypedLocalObjectReference, api_group)},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TypedLocalObjectReference, kind)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TypedLocalObjectReference, name)},
+    {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 1, .offset = offsetof(TypedLocalObjectReference, api_group), .doc = "Group of the object; absent for the core group."},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TypedLocalObjectReference, kind), .doc = "Kind of the object."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TypedLocalObjectReference, name), .doc = "Name of the object."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEventSourceFields = {{
-    {.name = "component", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EventSource, component)},
-    {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EventSource, host)},
+    {.name = "component", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EventSource, component), .doc = "Name of the program."},
+    {.name = "host", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(EventSource, host), .doc = "Node it runs on."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 17> kEventFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Event, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "involvedObject", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Event, involved_object), .message = &kObjectReferenceDesc},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Event, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Event, message)},
-    {.name = "source", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 5, .offset = offsetof(Event, source), .message = &kEventSourceDesc},
-    {.name = "firstTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 6, .offset = offsetof(Event, first_timestamp)},
-    {.name = "lastTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 7, .offset = offsetof(Event, last_timestamp)},
-    {.name = "count", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(Event, count)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Event, type)},
-    {.name = "eventTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 10, .offset = offsetof(Event, event_time)},
-    {.name = "series", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Event, series), .message = &kEventSeriesDesc},
-    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(Event, action)},
-    {.name = "related", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(Event, related), .message = &kObjectReferenceDesc},
-    {.name = "reportingComponent", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 14, .offset = offsetof(Event, reporting_component)},
-    {.name = "reportingInstance", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 15, .offset = offsetof(Event, reporting_instance)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Event, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "involvedObject", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Event, involved_object), .message = &kObjectReferenceDesc, .doc = "The object."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Event, reason), .doc = "Short CamelCase word for why."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Event, message), .doc = "Sentence for people."},
+    {.name = "source", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 5, .offset = offsetof(Event, source), .message = &kEventSourceDesc, .doc = "Who reported it, in the old form."},
+    {.name = "firstTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 6, .offset = offsetof(Event, first_timestamp), .doc = "When it was first seen, in the old form."},
+    {.name = "lastTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 7, .offset = offsetof(Event, last_timestamp), .doc = "When it was last seen, in the old form."},
+    {.name = "count", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(Event, count), .doc = "How often it was seen, in the old form."},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Event, type), .doc = "Normal or Warning."},
+    {.name = "eventTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 10, .offset = offsetof(Event, event_time), .doc = "When it was first seen."},
+    {.name = "series", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Event, series), .message = &kEventSeriesDesc, .doc = "That it was seen again, and when."},
+    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(Event, action), .doc = "What was done or failed."},
+    {.name = "related", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(Event, related), .message = &kObjectReferenceDesc, .doc = "Another object that plays a part."},
+    {.name = "reportingComponent", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 14, .offset = offsetof(Event, reporting_component), .doc = "Name of the controller that reported it."},
+    {.name = "reportingInstance", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .protobuf = 15, .offset = offsetof(Event, reporting_instance), .doc = "Which instance of it."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEventSeriesFields = {{
-    {.name = "count", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EventSeries, count)},
-    {.name = "lastObservedTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(EventSeries, last_observed_time)},
+    {.name = "count", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(EventSeries, count), .doc = "How often it was seen."},
+    {.name = "lastObservedTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 2, .offset = offsetof(EventSeries, last_observed_time), .doc = "When it was last seen."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kEventListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(EventList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventList, items), .message = &kEventDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(EventList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventList, items), .message = &kEventDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kSecretFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Secret, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Secret, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Secret, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "immutable", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Secret, immutable)},
-    {.name = "data", .kind = schema::ValueKind::kBytes, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Secret, data)},
-    {.name = "stringData", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Secret, string_data)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Secret, type), .named = "v1.SecretType"},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Secret, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Secret, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Secret, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "immutable", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Secret, immutable), .doc = "Whether the data can never change."},
+    {.name = "data", .kind = schema::ValueKind::kBytes, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Secret, data), .doc = "The data, base64 in JSON."},
+    {.name = "stringData", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Secret, string_data), .doc = "Data as plain text; only for writing."},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Secret, type), .named = "v1.SecretType", .doc = "What the data is for; Opaque by default."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSecretListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SecretList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SecretList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SecretList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SecretList, items), .message = &kSecretDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(SecretList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(SecretList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(SecretList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(SecretList, items), .message = &kSecretDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kConfigMapFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMap, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMap, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ConfigMap, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "immutable", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMap, immutable)},
-    {.name = "data", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMap, data)},
-    {.name = "binaryData", .kind = schema::ValueKind::kBytes, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMap, binary_data)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMap, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMap, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ConfigMap, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "immutable", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ConfigMap, immutable), .doc = "Whether the data can never change."},
+    {.name = "data", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ConfigMap, data), .doc = "The data as text."},
+    {.name = "binaryData", .kind = schema::ValueKind::kBytes, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ConfigMap, binary_data), .doc = "The data as bytes, base64 in JSON."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kConfigMapListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMapList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMapList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ConfigMapList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapList, items), .message = &kConfigMapDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMapList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ConfigMapList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ConfigMapList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ConfigMapList, items), .message = &kConfigMapDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDownwardAPIVolumeSourceFields = {{
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DownwardAPIVolumeSource, items), .message = &kDownwardAPIVolumeFileDesc},
-    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DownwardAPIVolumeSource, default_mode)},
-    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DownwardAPIVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DownwardAPIVolumeSource, items), .message = &kDownwardAPIVolumeFileDesc, .doc = "The files."},
+    {.name = "defaultMode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DownwardAPIVolumeSource, default_mode), .doc = "Permission bits of files that do not set their own; 0644 by default."},
+    {.name = "defaultUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DownwardAPIVolumeSource, default_user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of files that do not set their own."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kDownwardAPIVolumeFileFields = {{
-    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DownwardAPIVolumeFile, path)},
-    {.name = "fieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DownwardAPIVolumeFile, field_ref), .message = &kObjectFieldSelectorDesc},
-    {.name = "resourceFieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DownwardAPIVolumeFile, resource_field_ref), .message = &kResourceFieldSelectorDesc},
-    {.name = "mode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DownwardAPIVolumeFile, mode)},
-    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DownwardAPIVolumeFile, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>},
+    {.name = "path", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DownwardAPIVolumeFile, path), .doc = "Relative path of the file."},
+    {.name = "fieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DownwardAPIVolumeFile, field_ref), .message = &kObjectFieldSelectorDesc, .doc = "A field of the pod."},
+    {.name = "resourceFieldRef", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DownwardAPIVolumeFile, resource_field_ref), .message = &kResourceFieldSelectorDesc, .doc = "A request or limit of a container."},
+    {.name = "mode", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DownwardAPIVolumeFile, mode), .doc = "Permission bits of the file."},
+    {.name = "user", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DownwardAPIVolumeFile, user), .gates = kTexts<Literal("AtomicWriteVolumeUserFields")>, .doc = "Owner of the file as a numeric user id."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDownwardAPIProjectionFields = {{
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DownwardAPIProjection, items), .message = &kDownwardAPIVolumeFileDesc},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DownwardAPIProjection, items), .message = &kDownwardAPIVolumeFileDesc, .doc = "The files."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 12> kSecurityContextFields = {{
-    {.name = "capabilities", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SecurityContext, capabilities), .message = &kCapabilitiesDesc},
-    {.name = "privileged", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecurityContext, privileged)},
-    {.name = "seLinuxOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SecurityContext, se_linux_options), .message = &kSELinuxOptionsDesc},
-    {.name = "windowsOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(SecurityContext, windows_options), .message = &kWindowsSecurityContextOptionsDesc},
-    {.name = "runAsUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SecurityContext, run_as_user)},
-    {.name = "runAsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(SecurityContext, run_as_group)},
-    {.name = "runAsNonRoot", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SecurityContext, run_as_non_root)},
-    {.name = "readOnlyRootFilesystem", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(SecurityContext, read_only_root_filesystem)},
-    {.name = "allowPrivilegeEscalation", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(SecurityContext, allow_privilege_escalation)},
-    {.name = "procMount", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(SecurityContext, proc_mount), .named = "v1.ProcMountType", .enum_values = kTexts<Literal("Default"), Literal("Unmasked")>},
-    {.name = "seccompProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(SecurityContext, seccomp_profile), .message = &kSeccompProfileDesc},
-    {.name = "appArmorProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(SecurityContext, app_armor_profile), .message = &kAppArmorProfileDesc},
+    {.name = "capabilities", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SecurityContext, capabilities), .message = &kCapabilitiesDesc, .doc = "Capabilities added and taken away."},
+    {.name = "privileged", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SecurityContext, privileged), .doc = "Whether it runs with all privileges of the node."},
+    {.name = "seLinuxOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SecurityContext, se_linux_options), .message = &kSELinuxOptionsDesc, .doc = "SELinux context of the container."},
+    {.name = "windowsOptions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(SecurityContext, windows_options), .message = &kWindowsSecurityContextOptionsDesc, .doc = "Settings for Windows."},
+    {.name = "runAsUser", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SecurityContext, run_as_user), .doc = "User id of the first process."},
+    {.name = "runAsGroup", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(SecurityContext, run_as_group), .doc = "Group id of the first process."},
+    {.name = "runAsNonRoot", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(SecurityContext, run_as_non_root), .doc = "Whether running as root is refused."},
+    {.name = "readOnlyRootFilesystem", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(SecurityContext, read_only_root_filesystem), .doc = "Whether its root file system is read-only."},
+    {.name = "allowPrivilegeEscalation", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(SecurityContext, allow_privilege_escalation), .doc = "Whether processes may gain privileges."},
+    {.name = "procMount", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(SecurityContext, proc_mount), .named = "v1.ProcMountType", .enum_values = kTexts<Literal("Default"), Literal("Unmasked")>, .doc = "How /proc is mounted."},
+    {.name = "seccompProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(SecurityContext, seccomp_profile), .message = &kSeccompProfileDesc, .doc = "Filter for system calls."},
+    {.name = "appArmorProfile", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(SecurityContext, app_armor_profile), .message = &kAppArmorProfileDesc, .doc = "AppArmor profile."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kSELinuxOptionsFields = {{
-    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SELinuxOptions, user)},
-    {.name = "role", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SELinuxOptions, role)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SELinuxOptions, type)},
-    {.name = "level", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SELinuxOptions, level)},
+    {.name = "user", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(SELinuxOptions, user), .doc = "SELinux user."},
+    {.name = "role", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(SELinuxOptions, role), .doc = "SELinux role."},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(SELinuxOptions, type), .doc = "SELinux type."},
+    {.name = "level", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(SELinuxOptions, level), .doc = "SELinux level."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kWindowsSecurityContextOptionsFields = {{
-    {.name = "gmsaCredentialSpecName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(WindowsSecurityContextOptions, gmsa_credential_spec_name)},
-    {.name = "gmsaCredentialSpec", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(WindowsSecurityContextOptions, gmsa_credential_spec)},
-    {.name = "runAsUserName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(WindowsSecurityContextOptions, run_as_user_name)},
-    {.name = "hostProcess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(WindowsSecurityContextOptions, host_process)},
+    {.name = "gmsaCredentialSpecName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(WindowsSecurityContextOptions, gmsa_credential_spec_name), .doc = "Name of the GMSA credentials."},
+    {.name = "gmsaCredentialSpec", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(WindowsSecurityContextOptions, gmsa_credential_spec), .doc = "The GMSA credentials themselves."},
+    {.name = "runAsUserName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(WindowsSecurityContextOptions, run_as_user_name), .doc = "User the process runs as."},
+    {.name = "hostProcess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(WindowsSecurityContextOptions, host_process), .doc = "Whether it runs as a process of the node."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kSysctlFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Sysctl, name)},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Sysctl, value)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Sysctl, name), .doc = "Name of the parameter."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Sysctl, value), .doc = "Its value."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kImageVolumeSourceFields = {{
-    {.name = "reference", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ImageVolumeSource, reference)},
-    {.name = "pullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ImageVolumeSource, pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>},
+    {.name = "reference", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ImageVolumeSource, reference), .doc = "The image or artifact."},
+    {.name = "pullPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ImageVolumeSource, pull_policy), .named = "v1.PullPolicy", .enum_values = kTexts<Literal("Always"), Literal("IfNotPresent"), Literal("Never")>, .doc = "When the image is pulled."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kNodeAllocatableResourceClaimStatusFields = {{
-    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableResourceClaimStatus, resource_claim_name)},
-    {.name = "containers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableResourceClaimStatus, containers), .list_type = schema::ListType::kSet},
-    {.name = "mapping", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeAllocatableResourceClaimStatus, mapping), .message = &kNodeAllocatableMappedResourcesDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
-    {.name = "overhead", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeAllocatableResourceClaimStatus, overhead), .message = &kNodeAllocatableOverheadResourcesDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name"},
+    {.name = "resourceClaimName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableResourceClaimStatus, resource_claim_name), .doc = "The claim."},
+    {.name = "containers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableResourceClaimStatus, containers), .list_type = schema::ListType::kSet, .doc = "Containers that use the claim."},
+    {.name = "mapping", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeAllocatableResourceClaimStatus, mapping), .message = &kNodeAllocatableMappedResourcesDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Amounts that devices stand for."},
+    {.name = "overhead", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(NodeAllocatableResourceClaimStatus, overhead), .message = &kNodeAllocatableOverheadResourcesDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("name")>, .patch_strategy = "merge", .patch_merge_key = "name", .doc = "Amounts taken besides."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableMappedResourcesFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableMappedResources, name), .named = "v1.ResourceName"},
-    {.name = "quantity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeAllocatableMappedResources, quantity)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableMappedResources, name), .named = "v1.ResourceName", .doc = "The resource."},
+    {.name = "quantity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .always = true, .required = true, .protobuf = 2, .offset = offsetof(NodeAllocatableMappedResources, quantity), .doc = "The amount."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNodeAllocatableOverheadResourcesFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableOverheadResources, name), .named = "v1.ResourceName"},
-    {.name = "perPod", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableOverheadResources, per_pod)},
-    {.name = "perContainer", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableOverheadResources, per_container)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(NodeAllocatableOverheadResources, name), .named = "v1.ResourceName", .doc = "The resource."},
+    {.name = "perPod", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableOverheadResources, per_pod), .doc = "Amount for the pod."},
+    {.name = "perContainer", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableOverheadResources, per_container), .doc = "Amount for each container that uses the claim."},
 }};
 }  // namespace
 
@@ -1693,7 +1693,7 @@ constexpr std::array<schema::JsonField, 31> kVolumeJson = {{
 constexpr std::array<std::uint8_t, 64> kVolumeSlots = {4, 255, 23, 255, 255, 255, 255, 13, 255, 30, 255, 255, 12, 255, 9, 255, 255, 26, 5, 255, 255, 17, 255, 21, 255, 14, 255, 19, 11, 255, 1, 255, 7, 3, 18, 27, 28, 0, 6, 255, 255, 255, 255, 255, 255, 255, 255, 16, 255, 25, 255, 8, 22, 20, 15, 255, 10, 2, 24, 255, 29, 255, 255, 255};
 constexpr std::array<std::uint8_t, 3> kVolumeNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kVolumeDesc = {.group = "", .version = "v1", .name = "Volume", .doc = "", .is_kind = false, .size = sizeof(Volume), .alignment = alignof(Volume), .fields = kVolumeFields, .json_fields = kVolumeJson, .slots = kVolumeSlots.data(), .hash_multiplier = 8633919386260834545U, .hash_shift = 58, .by_number = kVolumeNumbers};
+constexpr schema::TypeDesc kVolumeDesc = {.group = "", .version = "v1", .name = "Volume", .doc = "A named volume of a pod and where its content comes from.", .is_kind = false, .size = sizeof(Volume), .alignment = alignof(Volume), .fields = kVolumeFields, .json_fields = kVolumeJson, .slots = kVolumeSlots.data(), .hash_multiplier = 8633919386260834545U, .hash_shift = 58, .by_number = kVolumeNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 30> kVolumeSourceJson = {{
@@ -1731,7 +1731,7 @@ constexpr std::array<schema::JsonField, 30> kVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 64> kVolumeSourceSlots = {3, 255, 22, 255, 255, 255, 255, 12, 255, 29, 255, 255, 11, 255, 8, 255, 255, 25, 4, 255, 255, 16, 255, 20, 255, 13, 255, 18, 10, 255, 0, 255, 6, 2, 17, 26, 27, 255, 5, 255, 255, 255, 255, 255, 255, 255, 255, 15, 255, 24, 255, 7, 21, 19, 14, 255, 9, 1, 23, 255, 28, 255, 255, 255};
 constexpr std::array<std::uint8_t, 31> kVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 25, 23, 26, 27, 28, 29};
 }  // namespace
-constexpr schema::TypeDesc kVolumeSourceDesc = {.group = "", .version = "v1", .name = "VolumeSource", .doc = "", .is_kind = false, .size = sizeof(VolumeSource), .alignment = alignof(VolumeSource), .fields = kVolumeSourceFields, .json_fields = kVolumeSourceJson, .slots = kVolumeSourceSlots.data(), .hash_multiplier = 8633919386260834545U, .hash_shift = 58, .by_number = kVolumeSourceNumbers};
+constexpr schema::TypeDesc kVolumeSourceDesc = {.group = "", .version = "v1", .name = "VolumeSource", .doc = "Where the content of a volume comes from; exactly one member is set.", .is_kind = false, .size = sizeof(VolumeSource), .alignment = alignof(VolumeSource), .fields = kVolumeSourceFields, .json_fields = kVolumeSourceJson, .slots = kVolumeSourceSlots.data(), .hash_multiplier = 8633919386260834545U, .hash_shift = 58, .by_number = kVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPersistentVolumeClaimVolumeSourceJson = {{
@@ -1741,7 +1741,7 @@ constexpr std::array<schema::JsonField, 2> kPersistentVolumeClaimVolumeSourceJso
 constexpr std::array<std::uint8_t, 2> kPersistentVolumeClaimVolumeSourceSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kPersistentVolumeClaimVolumeSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPersistentVolumeClaimVolumeSourceDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimVolumeSource), .alignment = alignof(PersistentVolumeClaimVolumeSource), .fields = kPersistentVolumeClaimVolumeSourceFields, .json_fields = kPersistentVolumeClaimVolumeSourceJson, .slots = kPersistentVolumeClaimVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kPersistentVolumeClaimVolumeSourceNumbers};
+constexpr schema::TypeDesc kPersistentVolumeClaimVolumeSourceDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimVolumeSource", .doc = "Reference to a claim in the namespace of the pod.", .is_kind = false, .size = sizeof(PersistentVolumeClaimVolumeSource), .alignment = alignof(PersistentVolumeClaimVolumeSource), .fields = kPersistentVolumeClaimVolumeSourceFields, .json_fields = kPersistentVolumeClaimVolumeSourceJson, .slots = kPersistentVolumeClaimVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kPersistentVolumeClaimVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 9> kPersistentVolumeClaimSpecJson = {{
@@ -1758,7 +1758,7 @@ constexpr std::array<schema::JsonField, 9> kPersistentVolumeClaimSpecJson = {{
 constexpr std::array<std::uint8_t, 16> kPersistentVolumeClaimSpecSlots = {6, 255, 255, 255, 3, 2, 255, 255, 8, 4, 1, 0, 7, 255, 5, 255};
 constexpr std::array<std::uint8_t, 10> kPersistentVolumeClaimSpecNumbers = {255, 0, 2, 3, 1, 4, 5, 6, 7, 8};
 }  // namespace
-constexpr schema::TypeDesc kPersistentVolumeClaimSpecDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimSpec", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimSpec), .alignment = alignof(PersistentVolumeClaimSpec), .fields = kPersistentVolumeClaimSpecFields, .json_fields = kPersistentVolumeClaimSpecJson, .slots = kPersistentVolumeClaimSpecSlots.data(), .hash_multiplier = 16255895523639956555U, .hash_shift = 60, .by_number = kPersistentVolumeClaimSpecNumbers};
+constexpr schema::TypeDesc kPersistentVolumeClaimSpecDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimSpec", .doc = "What storage a claim asks for.", .is_kind = false, .size = sizeof(PersistentVolumeClaimSpec), .alignment = alignof(PersistentVolumeClaimSpec), .fields = kPersistentVolumeClaimSpecFields, .json_fields = kPersistentVolumeClaimSpecJson, .slots = kPersistentVolumeClaimSpecSlots.data(), .hash_multiplier = 16255895523639956555U, .hash_shift = 60, .by_number = kPersistentVolumeClaimSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kTypedObjectReferenceJson = {{
@@ -1770,7 +1770,7 @@ constexpr std::array<schema::JsonField, 4> kTypedObjectReferenceJson = {{
 constexpr std::array<std::uint8_t, 4> kTypedObjectReferenceSlots = {2, 1, 0, 3};
 constexpr std::array<std::uint8_t, 5> kTypedObjectReferenceNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kTypedObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedObjectReference", .doc = "", .is_kind = false, .size = sizeof(TypedObjectReference), .alignment = alignof(TypedObjectReference), .fields = kTypedObjectReferenceFields, .json_fields = kTypedObjectReferenceJson, .slots = kTypedObjectReferenceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kTypedObjectReferenceNumbers};
+constexpr schema::TypeDesc kTypedObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedObjectReference", .doc = "Reference to an object by group, kind, name and namespace.", .is_kind = false, .size = sizeof(TypedObjectReference), .alignment = alignof(TypedObjectReference), .fields = kTypedObjectReferenceFields, .json_fields = kTypedObjectReferenceJson, .slots = kTypedObjectReferenceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kTypedObjectReferenceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kVolumeHealthConditionJson = {{
@@ -1781,7 +1781,7 @@ constexpr std::array<schema::JsonField, 3> kVolumeHealthConditionJson = {{
 constexpr std::array<std::uint8_t, 4> kVolumeHealthConditionSlots = {2, 0, 255, 1};
 constexpr std::array<std::uint8_t, 4> kVolumeHealthConditionNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kVolumeHealthConditionDesc = {.group = "", .version = "v1", .name = "VolumeHealthCondition", .doc = "", .is_kind = false, .size = sizeof(VolumeHealthCondition), .alignment = alignof(VolumeHealthCondition), .fields = kVolumeHealthConditionFields, .json_fields = kVolumeHealthConditionJson, .slots = kVolumeHealthConditionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kVolumeHealthConditionNumbers};
+constexpr schema::TypeDesc kVolumeHealthConditionDesc = {.group = "", .version = "v1", .name = "VolumeHealthCondition", .doc = "One fault of a volume.", .is_kind = false, .size = sizeof(VolumeHealthCondition), .alignment = alignof(VolumeHealthCondition), .fields = kVolumeHealthConditionFields, .json_fields = kVolumeHealthConditionJson, .slots = kVolumeHealthConditionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kVolumeHealthConditionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kPodVolumeHealthJson = {{
@@ -1792,7 +1792,7 @@ constexpr std::array<schema::JsonField, 3> kPodVolumeHealthJson = {{
 constexpr std::array<std::uint8_t, 4> kPodVolumeHealthSlots = {255, 1, 0, 2};
 constexpr std::array<std::uint8_t, 4> kPodVolumeHealthNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kPodVolumeHealthDesc = {.group = "", .version = "v1", .name = "PodVolumeHealth", .doc = "", .is_kind = false, .size = sizeof(PodVolumeHealth), .alignment = alignof(PodVolumeHealth), .fields = kPodVolumeHealthFields, .json_fields = kPodVolumeHealthJson, .slots = kPodVolumeHealthSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kPodVolumeHealthNumbers};
+constexpr schema::TypeDesc kPodVolumeHealthDesc = {.group = "", .version = "v1", .name = "PodVolumeHealth", .doc = "Health of a volume as the pod's node sees it.", .is_kind = false, .size = sizeof(PodVolumeHealth), .alignment = alignof(PodVolumeHealth), .fields = kPodVolumeHealthFields, .json_fields = kPodVolumeHealthJson, .slots = kPodVolumeHealthSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kPodVolumeHealthNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kHostPathVolumeSourceJson = {{
@@ -1802,7 +1802,7 @@ constexpr std::array<schema::JsonField, 2> kHostPathVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kHostPathVolumeSourceSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kHostPathVolumeSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kHostPathVolumeSourceDesc = {.group = "", .version = "v1", .name = "HostPathVolumeSource", .doc = "", .is_kind = false, .size = sizeof(HostPathVolumeSource), .alignment = alignof(HostPathVolumeSource), .fields = kHostPathVolumeSourceFields, .json_fields = kHostPathVolumeSourceJson, .slots = kHostPathVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kHostPathVolumeSourceNumbers};
+constexpr schema::TypeDesc kHostPathVolumeSourceDesc = {.group = "", .version = "v1", .name = "HostPathVolumeSource", .doc = "A path of the node's file system.", .is_kind = false, .size = sizeof(HostPathVolumeSource), .alignment = alignof(HostPathVolumeSource), .fields = kHostPathVolumeSourceFields, .json_fields = kHostPathVolumeSourceJson, .slots = kHostPathVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kHostPathVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kEmptyDirVolumeSourceJson = {{
@@ -1813,7 +1813,7 @@ constexpr std::array<schema::JsonField, 3> kEmptyDirVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kEmptyDirVolumeSourceSlots = {2, 1, 0, 255};
 constexpr std::array<std::uint8_t, 4> kEmptyDirVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kEmptyDirVolumeSourceDesc = {.group = "", .version = "v1", .name = "EmptyDirVolumeSource", .doc = "", .is_kind = false, .size = sizeof(EmptyDirVolumeSource), .alignment = alignof(EmptyDirVolumeSource), .fields = kEmptyDirVolumeSourceFields, .json_fields = kEmptyDirVolumeSourceJson, .slots = kEmptyDirVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kEmptyDirVolumeSourceNumbers};
+constexpr schema::TypeDesc kEmptyDirVolumeSourceDesc = {.group = "", .version = "v1", .name = "EmptyDirVolumeSource", .doc = "A scratch directory of a pod.", .is_kind = false, .size = sizeof(EmptyDirVolumeSource), .alignment = alignof(EmptyDirVolumeSource), .fields = kEmptyDirVolumeSourceFields, .json_fields = kEmptyDirVolumeSourceJson, .slots = kEmptyDirVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kEmptyDirVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kGlusterfsVolumeSourceJson = {{
@@ -1824,7 +1824,7 @@ constexpr std::array<schema::JsonField, 3> kGlusterfsVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kGlusterfsVolumeSourceSlots = {0, 255, 1, 2};
 constexpr std::array<std::uint8_t, 4> kGlusterfsVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kGlusterfsVolumeSourceDesc = {.group = "", .version = "v1", .name = "GlusterfsVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GlusterfsVolumeSource), .alignment = alignof(GlusterfsVolumeSource), .fields = kGlusterfsVolumeSourceFields, .json_fields = kGlusterfsVolumeSourceJson, .slots = kGlusterfsVolumeSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kGlusterfsVolumeSourceNumbers};
+constexpr schema::TypeDesc kGlusterfsVolumeSourceDesc = {.group = "", .version = "v1", .name = "GlusterfsVolumeSource", .doc = "A Gluster volume.", .is_kind = false, .size = sizeof(GlusterfsVolumeSource), .alignment = alignof(GlusterfsVolumeSource), .fields = kGlusterfsVolumeSourceFields, .json_fields = kGlusterfsVolumeSourceJson, .slots = kGlusterfsVolumeSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kGlusterfsVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kRBDVolumeSourceJson = {{
@@ -1840,7 +1840,7 @@ constexpr std::array<schema::JsonField, 8> kRBDVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kRBDVolumeSourceSlots = {7, 5, 2, 4, 3, 1, 0, 6};
 constexpr std::array<std::uint8_t, 9> kRBDVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kRBDVolumeSourceDesc = {.group = "", .version = "v1", .name = "RBDVolumeSource", .doc = "", .is_kind = false, .size = sizeof(RBDVolumeSource), .alignment = alignof(RBDVolumeSource), .fields = kRBDVolumeSourceFields, .json_fields = kRBDVolumeSourceJson, .slots = kRBDVolumeSourceSlots.data(), .hash_multiplier = 18354596198991945273U, .hash_shift = 61, .by_number = kRBDVolumeSourceNumbers};
+constexpr schema::TypeDesc kRBDVolumeSourceDesc = {.group = "", .version = "v1", .name = "RBDVolumeSource", .doc = "A Ceph RADOS block device.", .is_kind = false, .size = sizeof(RBDVolumeSource), .alignment = alignof(RBDVolumeSource), .fields = kRBDVolumeSourceFields, .json_fields = kRBDVolumeSourceJson, .slots = kRBDVolumeSourceSlots.data(), .hash_multiplier = 18354596198991945273U, .hash_shift = 61, .by_number = kRBDVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kCinderVolumeSourceJson = {{
@@ -1852,7 +1852,7 @@ constexpr std::array<schema::JsonField, 4> kCinderVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kCinderVolumeSourceSlots = {1, 0, 2, 3};
 constexpr std::array<std::uint8_t, 5> kCinderVolumeSourceNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kCinderVolumeSourceDesc = {.group = "", .version = "v1", .name = "CinderVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CinderVolumeSource), .alignment = alignof(CinderVolumeSource), .fields = kCinderVolumeSourceFields, .json_fields = kCinderVolumeSourceJson, .slots = kCinderVolumeSourceSlots.data(), .hash_multiplier = 11982011376358104761U, .hash_shift = 62, .by_number = kCinderVolumeSourceNumbers};
+constexpr schema::TypeDesc kCinderVolumeSourceDesc = {.group = "", .version = "v1", .name = "CinderVolumeSource", .doc = "A disk of OpenStack Cinder.", .is_kind = false, .size = sizeof(CinderVolumeSource), .alignment = alignof(CinderVolumeSource), .fields = kCinderVolumeSourceFields, .json_fields = kCinderVolumeSourceJson, .slots = kCinderVolumeSourceSlots.data(), .hash_multiplier = 11982011376358104761U, .hash_shift = 62, .by_number = kCinderVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kCephFSVolumeSourceJson = {{
@@ -1866,7 +1866,7 @@ constexpr std::array<schema::JsonField, 6> kCephFSVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kCephFSVolumeSourceSlots = {5, 4, 2, 1, 0, 255, 255, 3};
 constexpr std::array<std::uint8_t, 7> kCephFSVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kCephFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "CephFSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CephFSVolumeSource), .alignment = alignof(CephFSVolumeSource), .fields = kCephFSVolumeSourceFields, .json_fields = kCephFSVolumeSourceJson, .slots = kCephFSVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kCephFSVolumeSourceNumbers};
+constexpr schema::TypeDesc kCephFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "CephFSVolumeSource", .doc = "A Ceph file system.", .is_kind = false, .size = sizeof(CephFSVolumeSource), .alignment = alignof(CephFSVolumeSource), .fields = kCephFSVolumeSourceFields, .json_fields = kCephFSVolumeSourceJson, .slots = kCephFSVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kCephFSVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kFlockerVolumeSourceJson = {{
@@ -1876,7 +1876,7 @@ constexpr std::array<schema::JsonField, 2> kFlockerVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kFlockerVolumeSourceSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kFlockerVolumeSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kFlockerVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlockerVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FlockerVolumeSource), .alignment = alignof(FlockerVolumeSource), .fields = kFlockerVolumeSourceFields, .json_fields = kFlockerVolumeSourceJson, .slots = kFlockerVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kFlockerVolumeSourceNumbers};
+constexpr schema::TypeDesc kFlockerVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlockerVolumeSource", .doc = "A Flocker dataset.", .is_kind = false, .size = sizeof(FlockerVolumeSource), .alignment = alignof(FlockerVolumeSource), .fields = kFlockerVolumeSourceFields, .json_fields = kFlockerVolumeSourceJson, .slots = kFlockerVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kFlockerVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kGCEPersistentDiskVolumeSourceJson = {{
@@ -1888,7 +1888,7 @@ constexpr std::array<schema::JsonField, 4> kGCEPersistentDiskVolumeSourceJson = 
 constexpr std::array<std::uint8_t, 4> kGCEPersistentDiskVolumeSourceSlots = {3, 1, 0, 2};
 constexpr std::array<std::uint8_t, 5> kGCEPersistentDiskVolumeSourceNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kGCEPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "GCEPersistentDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GCEPersistentDiskVolumeSource), .alignment = alignof(GCEPersistentDiskVolumeSource), .fields = kGCEPersistentDiskVolumeSourceFields, .json_fields = kGCEPersistentDiskVolumeSourceJson, .slots = kGCEPersistentDiskVolumeSourceSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kGCEPersistentDiskVolumeSourceNumbers};
+constexpr schema::TypeDesc kGCEPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "GCEPersistentDiskVolumeSource", .doc = "A disk of Google Compute Engine.", .is_kind = false, .size = sizeof(GCEPersistentDiskVolumeSource), .alignment = alignof(GCEPersistentDiskVolumeSource), .fields = kGCEPersistentDiskVolumeSourceFields, .json_fields = kGCEPersistentDiskVolumeSourceJson, .slots = kGCEPersistentDiskVolumeSourceSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kGCEPersistentDiskVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kQuobyteVolumeSourceJson = {{
@@ -1902,7 +1902,7 @@ constexpr std::array<schema::JsonField, 6> kQuobyteVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kQuobyteVolumeSourceSlots = {255, 4, 255, 2, 5, 1, 3, 0};
 constexpr std::array<std::uint8_t, 7> kQuobyteVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kQuobyteVolumeSourceDesc = {.group = "", .version = "v1", .name = "QuobyteVolumeSource", .doc = "", .is_kind = false, .size = sizeof(QuobyteVolumeSource), .alignment = alignof(QuobyteVolumeSource), .fields = kQuobyteVolumeSourceFields, .json_fields = kQuobyteVolumeSourceJson, .slots = kQuobyteVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kQuobyteVolumeSourceNumbers};
+constexpr schema::TypeDesc kQuobyteVolumeSourceDesc = {.group = "", .version = "v1", .name = "QuobyteVolumeSource", .doc = "A Quobyte volume.", .is_kind = false, .size = sizeof(QuobyteVolumeSource), .alignment = alignof(QuobyteVolumeSource), .fields = kQuobyteVolumeSourceFields, .json_fields = kQuobyteVolumeSourceJson, .slots = kQuobyteVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kQuobyteVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kFlexVolumeSourceJson = {{
@@ -1915,7 +1915,7 @@ constexpr std::array<schema::JsonField, 5> kFlexVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kFlexVolumeSourceSlots = {1, 3, 2, 4, 0, 255, 255, 255};
 constexpr std::array<std::uint8_t, 6> kFlexVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kFlexVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlexVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FlexVolumeSource), .alignment = alignof(FlexVolumeSource), .fields = kFlexVolumeSourceFields, .json_fields = kFlexVolumeSourceJson, .slots = kFlexVolumeSourceSlots.data(), .hash_multiplier = 7190703300742001587U, .hash_shift = 61, .by_number = kFlexVolumeSourceNumbers};
+constexpr schema::TypeDesc kFlexVolumeSourceDesc = {.group = "", .version = "v1", .name = "FlexVolumeSource", .doc = "A volume of an exec-based driver.", .is_kind = false, .size = sizeof(FlexVolumeSource), .alignment = alignof(FlexVolumeSource), .fields = kFlexVolumeSourceFields, .json_fields = kFlexVolumeSourceJson, .slots = kFlexVolumeSourceSlots.data(), .hash_multiplier = 7190703300742001587U, .hash_shift = 61, .by_number = kFlexVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kAWSElasticBlockStoreVolumeSourceJson = {{
@@ -1927,7 +1927,7 @@ constexpr std::array<schema::JsonField, 4> kAWSElasticBlockStoreVolumeSourceJson
 constexpr std::array<std::uint8_t, 4> kAWSElasticBlockStoreVolumeSourceSlots = {3, 1, 0, 2};
 constexpr std::array<std::uint8_t, 5> kAWSElasticBlockStoreVolumeSourceNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kAWSElasticBlockStoreVolumeSourceDesc = {.group = "", .version = "v1", .name = "AWSElasticBlockStoreVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AWSElasticBlockStoreVolumeSource), .alignment = alignof(AWSElasticBlockStoreVolumeSource), .fields = kAWSElasticBlockStoreVolumeSourceFields, .json_fields = kAWSElasticBlockStoreVolumeSourceJson, .slots = kAWSElasticBlockStoreVolumeSourceSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kAWSElasticBlockStoreVolumeSourceNumbers};
+constexpr schema::TypeDesc kAWSElasticBlockStoreVolumeSourceDesc = {.group = "", .version = "v1", .name = "AWSElasticBlockStoreVolumeSource", .doc = "A disk of Amazon EBS.", .is_kind = false, .size = sizeof(AWSElasticBlockStoreVolumeSource), .alignment = alignof(AWSElasticBlockStoreVolumeSource), .fields = kAWSElasticBlockStoreVolumeSourceFields, .json_fields = kAWSElasticBlockStoreVolumeSourceJson, .slots = kAWSElasticBlockStoreVolumeSourceSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 62, .by_number = kAWSElasticBlockStoreVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kGitRepoVolumeSourceJson = {{
@@ -1938,7 +1938,7 @@ constexpr std::array<schema::JsonField, 3> kGitRepoVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kGitRepoVolumeSourceSlots = {1, 0, 2, 255};
 constexpr std::array<std::uint8_t, 4> kGitRepoVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kGitRepoVolumeSourceDesc = {.group = "", .version = "v1", .name = "GitRepoVolumeSource", .doc = "", .is_kind = false, .size = sizeof(GitRepoVolumeSource), .alignment = alignof(GitRepoVolumeSource), .fields = kGitRepoVolumeSourceFields, .json_fields = kGitRepoVolumeSourceJson, .slots = kGitRepoVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kGitRepoVolumeSourceNumbers};
+constexpr schema::TypeDesc kGitRepoVolumeSourceDesc = {.group = "", .version = "v1", .name = "GitRepoVolumeSource", .doc = "A clone of a git repository.", .is_kind = false, .size = sizeof(GitRepoVolumeSource), .alignment = alignof(GitRepoVolumeSource), .fields = kGitRepoVolumeSourceFields, .json_fields = kGitRepoVolumeSourceJson, .slots = kGitRepoVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kGitRepoVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kSecretVolumeSourceJson = {{
@@ -1951,7 +1951,7 @@ constexpr std::array<schema::JsonField, 5> kSecretVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kSecretVolumeSourceSlots = {3, 255, 4, 2, 255, 1, 255, 0};
 constexpr std::array<std::uint8_t, 6> kSecretVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kSecretVolumeSourceDesc = {.group = "", .version = "v1", .name = "SecretVolumeSource", .doc = "", .is_kind = false, .size = sizeof(SecretVolumeSource), .alignment = alignof(SecretVolumeSource), .fields = kSecretVolumeSourceFields, .json_fields = kSecretVolumeSourceJson, .slots = kSecretVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kSecretVolumeSourceNumbers};
+constexpr schema::TypeDesc kSecretVolumeSourceDesc = {.group = "", .version = "v1", .name = "SecretVolumeSource", .doc = "Files made from a Secret.", .is_kind = false, .size = sizeof(SecretVolumeSource), .alignment = alignof(SecretVolumeSource), .fields = kSecretVolumeSourceFields, .json_fields = kSecretVolumeSourceJson, .slots = kSecretVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kSecretVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kSecretProjectionJson = {{
@@ -1962,7 +1962,7 @@ constexpr std::array<schema::JsonField, 3> kSecretProjectionJson = {{
 constexpr std::array<std::uint8_t, 4> kSecretProjectionSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 5> kSecretProjectionNumbers = {255, 0, 1, 255, 2};
 }  // namespace
-constexpr schema::TypeDesc kSecretProjectionDesc = {.group = "", .version = "v1", .name = "SecretProjection", .doc = "", .is_kind = false, .size = sizeof(SecretProjection), .alignment = alignof(SecretProjection), .fields = kSecretProjectionFields, .json_fields = kSecretProjectionJson, .slots = kSecretProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSecretProjectionNumbers};
+constexpr schema::TypeDesc kSecretProjectionDesc = {.group = "", .version = "v1", .name = "SecretProjection", .doc = "Keys of a Secret as files of a projected volume.", .is_kind = false, .size = sizeof(SecretProjection), .alignment = alignof(SecretProjection), .fields = kSecretProjectionFields, .json_fields = kSecretProjectionJson, .slots = kSecretProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSecretProjectionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kNFSVolumeSourceJson = {{
@@ -1973,7 +1973,7 @@ constexpr std::array<schema::JsonField, 3> kNFSVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kNFSVolumeSourceSlots = {0, 1, 255, 2};
 constexpr std::array<std::uint8_t, 4> kNFSVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kNFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "NFSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(NFSVolumeSource), .alignment = alignof(NFSVolumeSource), .fields = kNFSVolumeSourceFields, .json_fields = kNFSVolumeSourceJson, .slots = kNFSVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNFSVolumeSourceNumbers};
+constexpr schema::TypeDesc kNFSVolumeSourceDesc = {.group = "", .version = "v1", .name = "NFSVolumeSource", .doc = "A directory of an NFS server.", .is_kind = false, .size = sizeof(NFSVolumeSource), .alignment = alignof(NFSVolumeSource), .fields = kNFSVolumeSourceFields, .json_fields = kNFSVolumeSourceJson, .slots = kNFSVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNFSVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 11> kISCSIVolumeSourceJson = {{
@@ -1992,7 +1992,7 @@ constexpr std::array<schema::JsonField, 11> kISCSIVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 16> kISCSIVolumeSourceSlots = {8, 10, 255, 6, 9, 1, 255, 255, 2, 4, 255, 255, 0, 7, 3, 5};
 constexpr std::array<std::uint8_t, 13> kISCSIVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 255, 9, 8, 10};
 }  // namespace
-constexpr schema::TypeDesc kISCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "ISCSIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ISCSIVolumeSource), .alignment = alignof(ISCSIVolumeSource), .fields = kISCSIVolumeSourceFields, .json_fields = kISCSIVolumeSourceJson, .slots = kISCSIVolumeSourceSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 60, .by_number = kISCSIVolumeSourceNumbers};
+constexpr schema::TypeDesc kISCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "ISCSIVolumeSource", .doc = "A disk reached by iSCSI.", .is_kind = false, .size = sizeof(ISCSIVolumeSource), .alignment = alignof(ISCSIVolumeSource), .fields = kISCSIVolumeSourceFields, .json_fields = kISCSIVolumeSourceJson, .slots = kISCSIVolumeSourceSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 60, .by_number = kISCSIVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kFCVolumeSourceJson = {{
@@ -2005,7 +2005,7 @@ constexpr std::array<schema::JsonField, 5> kFCVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kFCVolumeSourceSlots = {3, 1, 255, 0, 4, 255, 2, 255};
 constexpr std::array<std::uint8_t, 6> kFCVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kFCVolumeSourceDesc = {.group = "", .version = "v1", .name = "FCVolumeSource", .doc = "", .is_kind = false, .size = sizeof(FCVolumeSource), .alignment = alignof(FCVolumeSource), .fields = kFCVolumeSourceFields, .json_fields = kFCVolumeSourceJson, .slots = kFCVolumeSourceSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 61, .by_number = kFCVolumeSourceNumbers};
+constexpr schema::TypeDesc kFCVolumeSourceDesc = {.group = "", .version = "v1", .name = "FCVolumeSource", .doc = "A disk reached by Fibre Channel.", .is_kind = false, .size = sizeof(FCVolumeSource), .alignment = alignof(FCVolumeSource), .fields = kFCVolumeSourceFields, .json_fields = kFCVolumeSourceJson, .slots = kFCVolumeSourceSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 61, .by_number = kFCVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kAzureFileVolumeSourceJson = {{
@@ -2016,7 +2016,7 @@ constexpr std::array<schema::JsonField, 3> kAzureFileVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kAzureFileVolumeSourceSlots = {1, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kAzureFileVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kAzureFileVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureFileVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AzureFileVolumeSource), .alignment = alignof(AzureFileVolumeSource), .fields = kAzureFileVolumeSourceFields, .json_fields = kAzureFileVolumeSourceJson, .slots = kAzureFileVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kAzureFileVolumeSourceNumbers};
+constexpr schema::TypeDesc kAzureFileVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureFileVolumeSource", .doc = "A file share of Azure.", .is_kind = false, .size = sizeof(AzureFileVolumeSource), .alignment = alignof(AzureFileVolumeSource), .fields = kAzureFileVolumeSourceFields, .json_fields = kAzureFileVolumeSourceJson, .slots = kAzureFileVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kAzureFileVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kVsphereVirtualDiskVolumeSourceJson = {{
@@ -2028,7 +2028,7 @@ constexpr std::array<schema::JsonField, 4> kVsphereVirtualDiskVolumeSourceJson =
 constexpr std::array<std::uint8_t, 4> kVsphereVirtualDiskVolumeSourceSlots = {1, 0, 3, 2};
 constexpr std::array<std::uint8_t, 5> kVsphereVirtualDiskVolumeSourceNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kVsphereVirtualDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "VsphereVirtualDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(VsphereVirtualDiskVolumeSource), .alignment = alignof(VsphereVirtualDiskVolumeSource), .fields = kVsphereVirtualDiskVolumeSourceFields, .json_fields = kVsphereVirtualDiskVolumeSourceJson, .slots = kVsphereVirtualDiskVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kVsphereVirtualDiskVolumeSourceNumbers};
+constexpr schema::TypeDesc kVsphereVirtualDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "VsphereVirtualDiskVolumeSource", .doc = "A disk of vSphere.", .is_kind = false, .size = sizeof(VsphereVirtualDiskVolumeSource), .alignment = alignof(VsphereVirtualDiskVolumeSource), .fields = kVsphereVirtualDiskVolumeSourceFields, .json_fields = kVsphereVirtualDiskVolumeSourceJson, .slots = kVsphereVirtualDiskVolumeSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kVsphereVirtualDiskVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPhotonPersistentDiskVolumeSourceJson = {{
@@ -2038,7 +2038,7 @@ constexpr std::array<schema::JsonField, 2> kPhotonPersistentDiskVolumeSourceJson
 constexpr std::array<std::uint8_t, 2> kPhotonPersistentDiskVolumeSourceSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kPhotonPersistentDiskVolumeSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPhotonPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "PhotonPersistentDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PhotonPersistentDiskVolumeSource), .alignment = alignof(PhotonPersistentDiskVolumeSource), .fields = kPhotonPersistentDiskVolumeSourceFields, .json_fields = kPhotonPersistentDiskVolumeSourceJson, .slots = kPhotonPersistentDiskVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPhotonPersistentDiskVolumeSourceNumbers};
+constexpr schema::TypeDesc kPhotonPersistentDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "PhotonPersistentDiskVolumeSource", .doc = "A disk of Photon Controller.", .is_kind = false, .size = sizeof(PhotonPersistentDiskVolumeSource), .alignment = alignof(PhotonPersistentDiskVolumeSource), .fields = kPhotonPersistentDiskVolumeSourceFields, .json_fields = kPhotonPersistentDiskVolumeSourceJson, .slots = kPhotonPersistentDiskVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPhotonPersistentDiskVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kAzureDiskVolumeSourceJson = {{
@@ -2052,7 +2052,7 @@ constexpr std::array<schema::JsonField, 6> kAzureDiskVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kAzureDiskVolumeSourceSlots = {255, 2, 255, 1, 3, 5, 0, 4};
 constexpr std::array<std::uint8_t, 7> kAzureDiskVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kAzureDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureDiskVolumeSource", .doc = "", .is_kind = false, .size = sizeof(AzureDiskVolumeSource), .alignment = alignof(AzureDiskVolumeSource), .fields = kAzureDiskVolumeSourceFields, .json_fields = kAzureDiskVolumeSourceJson, .slots = kAzureDiskVolumeSourceSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kAzureDiskVolumeSourceNumbers};
+constexpr schema::TypeDesc kAzureDiskVolumeSourceDesc = {.group = "", .version = "v1", .name = "AzureDiskVolumeSource", .doc = "A disk of Azure.", .is_kind = false, .size = sizeof(AzureDiskVolumeSource), .alignment = alignof(AzureDiskVolumeSource), .fields = kAzureDiskVolumeSourceFields, .json_fields = kAzureDiskVolumeSourceJson, .slots = kAzureDiskVolumeSourceSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kAzureDiskVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kPortworxVolumeSourceJson = {{
@@ -2063,7 +2063,7 @@ constexpr std::array<schema::JsonField, 3> kPortworxVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kPortworxVolumeSourceSlots = {0, 2, 1, 255};
 constexpr std::array<std::uint8_t, 4> kPortworxVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kPortworxVolumeSourceDesc = {.group = "", .version = "v1", .name = "PortworxVolumeSource", .doc = "", .is_kind = false, .size = sizeof(PortworxVolumeSource), .alignment = alignof(PortworxVolumeSource), .fields = kPortworxVolumeSourceFields, .json_fields = kPortworxVolumeSourceJson, .slots = kPortworxVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kPortworxVolumeSourceNumbers};
+constexpr schema::TypeDesc kPortworxVolumeSourceDesc = {.group = "", .version = "v1", .name = "PortworxVolumeSource", .doc = "A Portworx volume.", .is_kind = false, .size = sizeof(PortworxVolumeSource), .alignment = alignof(PortworxVolumeSource), .fields = kPortworxVolumeSourceFields, .json_fields = kPortworxVolumeSourceJson, .slots = kPortworxVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kPortworxVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 10> kScaleIOVolumeSourceJson = {{
@@ -2081,7 +2081,7 @@ constexpr std::array<schema::JsonField, 10> kScaleIOVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 16> kScaleIOVolumeSourceSlots = {2, 1, 255, 255, 0, 6, 255, 255, 255, 7, 5, 4, 255, 8, 3, 9};
 constexpr std::array<std::uint8_t, 11> kScaleIOVolumeSourceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 }  // namespace
-constexpr schema::TypeDesc kScaleIOVolumeSourceDesc = {.group = "", .version = "v1", .name = "ScaleIOVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ScaleIOVolumeSource), .alignment = alignof(ScaleIOVolumeSource), .fields = kScaleIOVolumeSourceFields, .json_fields = kScaleIOVolumeSourceJson, .slots = kScaleIOVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 60, .by_number = kScaleIOVolumeSourceNumbers};
+constexpr schema::TypeDesc kScaleIOVolumeSourceDesc = {.group = "", .version = "v1", .name = "ScaleIOVolumeSource", .doc = "A ScaleIO volume.", .is_kind = false, .size = sizeof(ScaleIOVolumeSource), .alignment = alignof(ScaleIOVolumeSource), .fields = kScaleIOVolumeSourceFields, .json_fields = kScaleIOVolumeSourceJson, .slots = kScaleIOVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 60, .by_number = kScaleIOVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kStorageOSVolumeSourceJson = {{
@@ -2094,7 +2094,7 @@ constexpr std::array<schema::JsonField, 5> kStorageOSVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kStorageOSVolumeSourceSlots = {4, 1, 255, 255, 0, 255, 2, 3};
 constexpr std::array<std::uint8_t, 6> kStorageOSVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kStorageOSVolumeSourceDesc = {.group = "", .version = "v1", .name = "StorageOSVolumeSource", .doc = "", .is_kind = false, .size = sizeof(StorageOSVolumeSource), .alignment = alignof(StorageOSVolumeSource), .fields = kStorageOSVolumeSourceFields, .json_fields = kStorageOSVolumeSourceJson, .slots = kStorageOSVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kStorageOSVolumeSourceNumbers};
+constexpr schema::TypeDesc kStorageOSVolumeSourceDesc = {.group = "", .version = "v1", .name = "StorageOSVolumeSource", .doc = "A StorageOS volume.", .is_kind = false, .size = sizeof(StorageOSVolumeSource), .alignment = alignof(StorageOSVolumeSource), .fields = kStorageOSVolumeSourceFields, .json_fields = kStorageOSVolumeSourceJson, .slots = kStorageOSVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kStorageOSVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kConfigMapVolumeSourceJson = {{
@@ -2107,7 +2107,7 @@ constexpr std::array<schema::JsonField, 5> kConfigMapVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kConfigMapVolumeSourceSlots = {3, 255, 4, 2, 255, 1, 255, 0};
 constexpr std::array<std::uint8_t, 6> kConfigMapVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapVolumeSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapVolumeSource), .alignment = alignof(ConfigMapVolumeSource), .fields = kConfigMapVolumeSourceFields, .json_fields = kConfigMapVolumeSourceJson, .slots = kConfigMapVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kConfigMapVolumeSourceNumbers};
+constexpr schema::TypeDesc kConfigMapVolumeSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapVolumeSource", .doc = "Files made from a ConfigMap.", .is_kind = false, .size = sizeof(ConfigMapVolumeSource), .alignment = alignof(ConfigMapVolumeSource), .fields = kConfigMapVolumeSourceFields, .json_fields = kConfigMapVolumeSourceJson, .slots = kConfigMapVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kConfigMapVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kConfigMapProjectionJson = {{
@@ -2118,7 +2118,7 @@ constexpr std::array<schema::JsonField, 3> kConfigMapProjectionJson = {{
 constexpr std::array<std::uint8_t, 4> kConfigMapProjectionSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 5> kConfigMapProjectionNumbers = {255, 0, 1, 255, 2};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapProjectionDesc = {.group = "", .version = "v1", .name = "ConfigMapProjection", .doc = "", .is_kind = false, .size = sizeof(ConfigMapProjection), .alignment = alignof(ConfigMapProjection), .fields = kConfigMapProjectionFields, .json_fields = kConfigMapProjectionJson, .slots = kConfigMapProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kConfigMapProjectionNumbers};
+constexpr schema::TypeDesc kConfigMapProjectionDesc = {.group = "", .version = "v1", .name = "ConfigMapProjection", .doc = "Keys of a ConfigMap as files of a projected volume.", .is_kind = false, .size = sizeof(ConfigMapProjection), .alignment = alignof(ConfigMapProjection), .fields = kConfigMapProjectionFields, .json_fields = kConfigMapProjectionJson, .slots = kConfigMapProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kConfigMapProjectionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kServiceAccountTokenProjectionJson = {{
@@ -2130,7 +2130,7 @@ constexpr std::array<schema::JsonField, 4> kServiceAccountTokenProjectionJson = 
 constexpr std::array<std::uint8_t, 4> kServiceAccountTokenProjectionSlots = {0, 1, 2, 3};
 constexpr std::array<std::uint8_t, 5> kServiceAccountTokenProjectionNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kServiceAccountTokenProjectionDesc = {.group = "", .version = "v1", .name = "ServiceAccountTokenProjection", .doc = "", .is_kind = false, .size = sizeof(ServiceAccountTokenProjection), .alignment = alignof(ServiceAccountTokenProjection), .fields = kServiceAccountTokenProjectionFields, .json_fields = kServiceAccountTokenProjectionJson, .slots = kServiceAccountTokenProjectionSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kServiceAccountTokenProjectionNumbers};
+constexpr schema::TypeDesc kServiceAccountTokenProjectionDesc = {.group = "", .version = "v1", .name = "ServiceAccountTokenProjection", .doc = "A token of the pod's service account as a file.", .is_kind = false, .size = sizeof(ServiceAccountTokenProjection), .alignment = alignof(ServiceAccountTokenProjection), .fields = kServiceAccountTokenProjectionFields, .json_fields = kServiceAccountTokenProjectionJson, .slots = kServiceAccountTokenProjectionSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kServiceAccountTokenProjectionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kClusterTrustBundleProjectionJson = {{
@@ -2144,7 +2144,7 @@ constexpr std::array<schema::JsonField, 6> kClusterTrustBundleProjectionJson = {
 constexpr std::array<std::uint8_t, 8> kClusterTrustBundleProjectionSlots = {4, 3, 2, 255, 1, 0, 5, 255};
 constexpr std::array<std::uint8_t, 7> kClusterTrustBundleProjectionNumbers = {255, 0, 1, 2, 4, 3, 5};
 }  // namespace
-constexpr schema::TypeDesc kClusterTrustBundleProjectionDesc = {.group = "", .version = "v1", .name = "ClusterTrustBundleProjection", .doc = "", .is_kind = false, .size = sizeof(ClusterTrustBundleProjection), .alignment = alignof(ClusterTrustBundleProjection), .fields = kClusterTrustBundleProjectionFields, .json_fields = kClusterTrustBundleProjectionJson, .slots = kClusterTrustBundleProjectionSlots.data(), .hash_multiplier = 14087796811221747965U, .hash_shift = 61, .by_number = kClusterTrustBundleProjectionNumbers};
+constexpr schema::TypeDesc kClusterTrustBundleProjectionDesc = {.group = "", .version = "v1", .name = "ClusterTrustBundleProjection", .doc = "Trust anchors as a file.", .is_kind = false, .size = sizeof(ClusterTrustBundleProjection), .alignment = alignof(ClusterTrustBundleProjection), .fields = kClusterTrustBundleProjectionFields, .json_fields = kClusterTrustBundleProjectionJson, .slots = kClusterTrustBundleProjectionSlots.data(), .hash_multiplier = 14087796811221747965U, .hash_shift = 61, .by_number = kClusterTrustBundleProjectionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kPodCertificateProjectionJson = {{
@@ -2160,7 +2160,7 @@ constexpr std::array<schema::JsonField, 8> kPodCertificateProjectionJson = {{
 constexpr std::array<std::uint8_t, 8> kPodCertificateProjectionSlots = {1, 2, 6, 0, 3, 7, 5, 4};
 constexpr std::array<std::uint8_t, 9> kPodCertificateProjectionNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kPodCertificateProjectionDesc = {.group = "", .version = "v1", .name = "PodCertificateProjection", .doc = "", .is_kind = false, .size = sizeof(PodCertificateProjection), .alignment = alignof(PodCertificateProjection), .fields = kPodCertificateProjectionFields, .json_fields = kPodCertificateProjectionJson, .slots = kPodCertificateProjectionSlots.data(), .hash_multiplier = 17581801490396940577U, .hash_shift = 61, .by_number = kPodCertificateProjectionNumbers};
+constexpr schema::TypeDesc kPodCertificateProjectionDesc = {.group = "", .version = "v1", .name = "PodCertificateProjection", .doc = "A private key and certificate made for the pod.", .is_kind = false, .size = sizeof(PodCertificateProjection), .alignment = alignof(PodCertificateProjection), .fields = kPodCertificateProjectionFields, .json_fields = kPodCertificateProjectionJson, .slots = kPodCertificateProjectionSlots.data(), .hash_multiplier = 17581801490396940577U, .hash_shift = 61, .by_number = kPodCertificateProjectionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kProjectedVolumeSourceJson = {{
@@ -2171,7 +2171,7 @@ constexpr std::array<schema::JsonField, 3> kProjectedVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kProjectedVolumeSourceSlots = {2, 255, 0, 1};
 constexpr std::array<std::uint8_t, 4> kProjectedVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kProjectedVolumeSourceDesc = {.group = "", .version = "v1", .name = "ProjectedVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ProjectedVolumeSource), .alignment = alignof(ProjectedVolumeSource), .fields = kProjectedVolumeSourceFields, .json_fields = kProjectedVolumeSourceJson, .slots = kProjectedVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kProjectedVolumeSourceNumbers};
+constexpr schema::TypeDesc kProjectedVolumeSourceDesc = {.group = "", .version = "v1", .name = "ProjectedVolumeSource", .doc = "Several sources in one directory.", .is_kind = false, .size = sizeof(ProjectedVolumeSource), .alignment = alignof(ProjectedVolumeSource), .fields = kProjectedVolumeSourceFields, .json_fields = kProjectedVolumeSourceJson, .slots = kProjectedVolumeSourceSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kProjectedVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kVolumeProjectionJson = {{
@@ -2185,7 +2185,7 @@ constexpr std::array<schema::JsonField, 6> kVolumeProjectionJson = {{
 constexpr std::array<std::uint8_t, 8> kVolumeProjectionSlots = {255, 1, 5, 255, 3, 2, 0, 4};
 constexpr std::array<std::uint8_t, 7> kVolumeProjectionNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kVolumeProjectionDesc = {.group = "", .version = "v1", .name = "VolumeProjection", .doc = "", .is_kind = false, .size = sizeof(VolumeProjection), .alignment = alignof(VolumeProjection), .fields = kVolumeProjectionFields, .json_fields = kVolumeProjectionJson, .slots = kVolumeProjectionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kVolumeProjectionNumbers};
+constexpr schema::TypeDesc kVolumeProjectionDesc = {.group = "", .version = "v1", .name = "VolumeProjection", .doc = "One source of a projected volume; exactly one member is set.", .is_kind = false, .size = sizeof(VolumeProjection), .alignment = alignof(VolumeProjection), .fields = kVolumeProjectionFields, .json_fields = kVolumeProjectionJson, .slots = kVolumeProjectionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kVolumeProjectionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kKeyToPathJson = {{
@@ -2197,7 +2197,7 @@ constexpr std::array<schema::JsonField, 4> kKeyToPathJson = {{
 constexpr std::array<std::uint8_t, 4> kKeyToPathSlots = {2, 0, 3, 1};
 constexpr std::array<std::uint8_t, 5> kKeyToPathNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kKeyToPathDesc = {.group = "", .version = "v1", .name = "KeyToPath", .doc = "", .is_kind = false, .size = sizeof(KeyToPath), .alignment = alignof(KeyToPath), .fields = kKeyToPathFields, .json_fields = kKeyToPathJson, .slots = kKeyToPathSlots.data(), .hash_multiplier = 10904855999123826993U, .hash_shift = 62, .by_number = kKeyToPathNumbers};
+constexpr schema::TypeDesc kKeyToPathDesc = {.group = "", .version = "v1", .name = "KeyToPath", .doc = "A key and the file it becomes.", .is_kind = false, .size = sizeof(KeyToPath), .alignment = alignof(KeyToPath), .fields = kKeyToPathFields, .json_fields = kKeyToPathJson, .slots = kKeyToPathSlots.data(), .hash_multiplier = 10904855999123826993U, .hash_shift = 62, .by_number = kKeyToPathNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kCSIVolumeSourceJson = {{
@@ -2210,7 +2210,7 @@ constexpr std::array<schema::JsonField, 5> kCSIVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kCSIVolumeSourceSlots = {0, 255, 4, 2, 255, 1, 255, 3};
 constexpr std::array<std::uint8_t, 6> kCSIVolumeSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "CSIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(CSIVolumeSource), .alignment = alignof(CSIVolumeSource), .fields = kCSIVolumeSourceFields, .json_fields = kCSIVolumeSourceJson, .slots = kCSIVolumeSourceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 61, .by_number = kCSIVolumeSourceNumbers};
+constexpr schema::TypeDesc kCSIVolumeSourceDesc = {.group = "", .version = "v1", .name = "CSIVolumeSource", .doc = "A volume that a CSI driver makes for one pod.", .is_kind = false, .size = sizeof(CSIVolumeSource), .alignment = alignof(CSIVolumeSource), .fields = kCSIVolumeSourceFields, .json_fields = kCSIVolumeSourceJson, .slots = kCSIVolumeSourceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 61, .by_number = kCSIVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kEphemeralVolumeSourceJson = {{
@@ -2219,7 +2219,7 @@ constexpr std::array<schema::JsonField, 1> kEphemeralVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kEphemeralVolumeSourceSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kEphemeralVolumeSourceNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kEphemeralVolumeSourceDesc = {.group = "", .version = "v1", .name = "EphemeralVolumeSource", .doc = "", .is_kind = false, .size = sizeof(EphemeralVolumeSource), .alignment = alignof(EphemeralVolumeSource), .fields = kEphemeralVolumeSourceFields, .json_fields = kEphemeralVolumeSourceJson, .slots = kEphemeralVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEphemeralVolumeSourceNumbers};
+constexpr schema::TypeDesc kEphemeralVolumeSourceDesc = {.group = "", .version = "v1", .name = "EphemeralVolumeSource", .doc = "A claim that lives as long as its pod.", .is_kind = false, .size = sizeof(EphemeralVolumeSource), .alignment = alignof(EphemeralVolumeSource), .fields = kEphemeralVolumeSourceFields, .json_fields = kEphemeralVolumeSourceJson, .slots = kEphemeralVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEphemeralVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPersistentVolumeClaimTemplateJson = {{
@@ -2229,7 +2229,7 @@ constexpr std::array<schema::JsonField, 2> kPersistentVolumeClaimTemplateJson = 
 constexpr std::array<std::uint8_t, 2> kPersistentVolumeClaimTemplateSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kPersistentVolumeClaimTemplateNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPersistentVolumeClaimTemplateDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimTemplate", .doc = "", .is_kind = false, .size = sizeof(PersistentVolumeClaimTemplate), .alignment = alignof(PersistentVolumeClaimTemplate), .fields = kPersistentVolumeClaimTemplateFields, .json_fields = kPersistentVolumeClaimTemplateJson, .slots = kPersistentVolumeClaimTemplateSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPersistentVolumeClaimTemplateNumbers};
+constexpr schema::TypeDesc kPersistentVolumeClaimTemplateDesc = {.group = "", .version = "v1", .name = "PersistentVolumeClaimTemplate", .doc = "What a pod's own claim is made from.", .is_kind = false, .size = sizeof(PersistentVolumeClaimTemplate), .alignment = alignof(PersistentVolumeClaimTemplate), .fields = kPersistentVolumeClaimTemplateFields, .json_fields = kPersistentVolumeClaimTemplateJson, .slots = kPersistentVolumeClaimTemplateSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPersistentVolumeClaimTemplateNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kContainerPortJson = {{
@@ -2242,7 +2242,7 @@ constexpr std::array<schema::JsonField, 5> kContainerPortJson = {{
 constexpr std::array<std::uint8_t, 8> kContainerPortSlots = {255, 2, 1, 255, 0, 4, 3, 255};
 constexpr std::array<std::uint8_t, 6> kContainerPortNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kContainerPortDesc = {.group = "", .version = "v1", .name = "ContainerPort", .doc = "", .is_kind = false, .size = sizeof(ContainerPort), .alignment = alignof(ContainerPort), .fields = kContainerPortFields, .json_fields = kContainerPortJson, .slots = kContainerPortSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kContainerPortNumbers};
+constexpr schema::TypeDesc kContainerPortDesc = {.group = "", .version = "v1", .name = "ContainerPort", .doc = "A port a container listens on.", .is_kind = false, .size = sizeof(ContainerPort), .alignment = alignof(ContainerPort), .fields = kContainerPortFields, .json_fields = kContainerPortJson, .slots = kContainerPortSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kContainerPortNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kVolumeMountJson = {{
@@ -2258,7 +2258,7 @@ constexpr std::array<schema::JsonField, 8> kVolumeMountJson = {{
 constexpr std::array<std::uint8_t, 8> kVolumeMountSlots = {1, 7, 2, 4, 3, 5, 6, 0};
 constexpr std::array<std::uint8_t, 9> kVolumeMountNumbers = {255, 0, 1, 3, 4, 5, 6, 2, 7};
 }  // namespace
-constexpr schema::TypeDesc kVolumeMountDesc = {.group = "", .version = "v1", .name = "VolumeMount", .doc = "", .is_kind = false, .size = sizeof(VolumeMount), .alignment = alignof(VolumeMount), .fields = kVolumeMountFields, .json_fields = kVolumeMountJson, .slots = kVolumeMountSlots.data(), .hash_multiplier = 6698795858945679139U, .hash_shift = 61, .by_number = kVolumeMountNumbers};
+constexpr schema::TypeDesc kVolumeMountDesc = {.group = "", .version = "v1", .name = "VolumeMount", .doc = "Where a container sees a volume.", .is_kind = false, .size = sizeof(VolumeMount), .alignment = alignof(VolumeMount), .fields = kVolumeMountFields, .json_fields = kVolumeMountJson, .slots = kVolumeMountSlots.data(), .hash_multiplier = 6698795858945679139U, .hash_shift = 61, .by_number = kVolumeMountNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kVolumeDeviceJson = {{
@@ -2268,7 +2268,7 @@ constexpr std::array<schema::JsonField, 2> kVolumeDeviceJson = {{
 constexpr std::array<std::uint8_t, 2> kVolumeDeviceSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kVolumeDeviceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kVolumeDeviceDesc = {.group = "", .version = "v1", .name = "VolumeDevice", .doc = "", .is_kind = false, .size = sizeof(VolumeDevice), .alignment = alignof(VolumeDevice), .fields = kVolumeDeviceFields, .json_fields = kVolumeDeviceJson, .slots = kVolumeDeviceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeDeviceNumbers};
+constexpr schema::TypeDesc kVolumeDeviceDesc = {.group = "", .version = "v1", .name = "VolumeDevice", .doc = "Where a container sees a raw block device.", .is_kind = false, .size = sizeof(VolumeDevice), .alignment = alignof(VolumeDevice), .fields = kVolumeDeviceFields, .json_fields = kVolumeDeviceJson, .slots = kVolumeDeviceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeDeviceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kEnvVarJson = {{
@@ -2279,7 +2279,7 @@ constexpr std::array<schema::JsonField, 3> kEnvVarJson = {{
 constexpr std::array<std::uint8_t, 4> kEnvVarSlots = {2, 0, 1, 255};
 constexpr std::array<std::uint8_t, 4> kEnvVarNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kEnvVarDesc = {.group = "", .version = "v1", .name = "EnvVar", .doc = "", .is_kind = false, .size = sizeof(EnvVar), .alignment = alignof(EnvVar), .fields = kEnvVarFields, .json_fields = kEnvVarJson, .slots = kEnvVarSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kEnvVarNumbers};
+constexpr schema::TypeDesc kEnvVarDesc = {.group = "", .version = "v1", .name = "EnvVar", .doc = "An environment variable.", .is_kind = false, .size = sizeof(EnvVar), .alignment = alignof(EnvVar), .fields = kEnvVarFields, .json_fields = kEnvVarJson, .slots = kEnvVarSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kEnvVarNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kEnvVarSourceJson = {{
@@ -2292,7 +2292,7 @@ constexpr std::array<schema::JsonField, 5> kEnvVarSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kEnvVarSourceSlots = {3, 2, 1, 255, 255, 0, 255, 4};
 constexpr std::array<std::uint8_t, 6> kEnvVarSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kEnvVarSourceDesc = {.group = "", .version = "v1", .name = "EnvVarSource", .doc = "", .is_kind = false, .size = sizeof(EnvVarSource), .alignment = alignof(EnvVarSource), .fields = kEnvVarSourceFields, .json_fields = kEnvVarSourceJson, .slots = kEnvVarSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 61, .by_number = kEnvVarSourceNumbers};
+constexpr schema::TypeDesc kEnvVarSourceDesc = {.group = "", .version = "v1", .name = "EnvVarSource", .doc = "Where a variable's value comes from; exactly one member is set.", .is_kind = false, .size = sizeof(EnvVarSource), .alignment = alignof(EnvVarSource), .fields = kEnvVarSourceFields, .json_fields = kEnvVarSourceJson, .slots = kEnvVarSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 61, .by_number = kEnvVarSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kFileKeySelectorJson = {{
@@ -2304,7 +2304,7 @@ constexpr std::array<schema::JsonField, 4> kFileKeySelectorJson = {{
 constexpr std::array<std::uint8_t, 4> kFileKeySelectorSlots = {1, 0, 2, 3};
 constexpr std::array<std::uint8_t, 5> kFileKeySelectorNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kFileKeySelectorDesc = {.group = "", .version = "v1", .name = "FileKeySelector", .doc = "", .is_kind = false, .size = sizeof(FileKeySelector), .alignment = alignof(FileKeySelector), .fields = kFileKeySelectorFields, .json_fields = kFileKeySelectorJson, .slots = kFileKeySelectorSlots.data(), .hash_multiplier = 411770278714326749U, .hash_shift = 62, .by_number = kFileKeySelectorNumbers};
+constexpr schema::TypeDesc kFileKeySelectorDesc = {.group = "", .version = "v1", .name = "FileKeySelector", .doc = "A key of an environment file.", .is_kind = false, .size = sizeof(FileKeySelector), .alignment = alignof(FileKeySelector), .fields = kFileKeySelectorFields, .json_fields = kFileKeySelectorJson, .slots = kFileKeySelectorSlots.data(), .hash_multiplier = 411770278714326749U, .hash_shift = 62, .by_number = kFileKeySelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kObjectFieldSelectorJson = {{
@@ -2314,7 +2314,7 @@ constexpr std::array<schema::JsonField, 2> kObjectFieldSelectorJson = {{
 constexpr std::array<std::uint8_t, 2> kObjectFieldSelectorSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kObjectFieldSelectorNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kObjectFieldSelectorDesc = {.group = "", .version = "v1", .name = "ObjectFieldSelector", .doc = "", .is_kind = false, .size = sizeof(ObjectFieldSelector), .alignment = alignof(ObjectFieldSelector), .fields = kObjectFieldSelectorFields, .json_fields = kObjectFieldSelectorJson, .slots = kObjectFieldSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kObjectFieldSelectorNumbers};
+constexpr schema::TypeDesc kObjectFieldSelectorDesc = {.group = "", .version = "v1", .name = "ObjectFieldSelector", .doc = "A field of the pod.", .is_kind = false, .size = sizeof(ObjectFieldSelector), .alignment = alignof(ObjectFieldSelector), .fields = kObjectFieldSelectorFields, .json_fields = kObjectFieldSelectorJson, .slots = kObjectFieldSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kObjectFieldSelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kResourceFieldSelectorJson = {{
@@ -2325,7 +2325,7 @@ constexpr std::array<schema::JsonField, 3> kResourceFieldSelectorJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceFieldSelectorSlots = {1, 2, 0, 255};
 constexpr std::array<std::uint8_t, 4> kResourceFieldSelectorNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kResourceFieldSelectorDesc = {.group = "", .version = "v1", .name = "ResourceFieldSelector", .doc = "", .is_kind = false, .size = sizeof(ResourceFieldSelector), .alignment = alignof(ResourceFieldSelector), .fields = kResourceFieldSelectorFields, .json_fields = kResourceFieldSelectorJson, .slots = kResourceFieldSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceFieldSelectorNumbers};
+constexpr schema::TypeDesc kResourceFieldSelectorDesc = {.group = "", .version = "v1", .name = "ResourceFieldSelector", .doc = "A request or limit of a container.", .is_kind = false, .size = sizeof(ResourceFieldSelector), .alignment = alignof(ResourceFieldSelector), .fields = kResourceFieldSelectorFields, .json_fields = kResourceFieldSelectorJson, .slots = kResourceFieldSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceFieldSelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kConfigMapKeySelectorJson = {{
@@ -2336,7 +2336,7 @@ constexpr std::array<schema::JsonField, 3> kConfigMapKeySelectorJson = {{
 constexpr std::array<std::uint8_t, 4> kConfigMapKeySelectorSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 4> kConfigMapKeySelectorNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapKeySelectorDesc = {.group = "", .version = "v1", .name = "ConfigMapKeySelector", .doc = "", .is_kind = false, .size = sizeof(ConfigMapKeySelector), .alignment = alignof(ConfigMapKeySelector), .fields = kConfigMapKeySelectorFields, .json_fields = kConfigMapKeySelectorJson, .slots = kConfigMapKeySelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kConfigMapKeySelectorNumbers};
+constexpr schema::TypeDesc kConfigMapKeySelectorDesc = {.group = "", .version = "v1", .name = "ConfigMapKeySelector", .doc = "A key of a ConfigMap.", .is_kind = false, .size = sizeof(ConfigMapKeySelector), .alignment = alignof(ConfigMapKeySelector), .fields = kConfigMapKeySelectorFields, .json_fields = kConfigMapKeySelectorJson, .slots = kConfigMapKeySelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kConfigMapKeySelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kSecretKeySelectorJson = {{
@@ -2347,7 +2347,7 @@ constexpr std::array<schema::JsonField, 3> kSecretKeySelectorJson = {{
 constexpr std::array<std::uint8_t, 4> kSecretKeySelectorSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 4> kSecretKeySelectorNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kSecretKeySelectorDesc = {.group = "", .version = "v1", .name = "SecretKeySelector", .doc = "", .is_kind = false, .size = sizeof(SecretKeySelector), .alignment = alignof(SecretKeySelector), .fields = kSecretKeySelectorFields, .json_fields = kSecretKeySelectorJson, .slots = kSecretKeySelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSecretKeySelectorNumbers};
+constexpr schema::TypeDesc kSecretKeySelectorDesc = {.group = "", .version = "v1", .name = "SecretKeySelector", .doc = "A key of a Secret.", .is_kind = false, .size = sizeof(SecretKeySelector), .alignment = alignof(SecretKeySelector), .fields = kSecretKeySelectorFields, .json_fields = kSecretKeySelectorJson, .slots = kSecretKeySelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSecretKeySelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kEnvFromSourceJson = {{
@@ -2358,7 +2358,7 @@ constexpr std::array<schema::JsonField, 3> kEnvFromSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kEnvFromSourceSlots = {2, 255, 0, 1};
 constexpr std::array<std::uint8_t, 4> kEnvFromSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kEnvFromSourceDesc = {.group = "", .version = "v1", .name = "EnvFromSource", .doc = "", .is_kind = false, .size = sizeof(EnvFromSource), .alignment = alignof(EnvFromSource), .fields = kEnvFromSourceFields, .json_fields = kEnvFromSourceJson, .slots = kEnvFromSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kEnvFromSourceNumbers};
+constexpr schema::TypeDesc kEnvFromSourceDesc = {.group = "", .version = "v1", .name = "EnvFromSource", .doc = "All keys of a ConfigMap or Secret as variables.", .is_kind = false, .size = sizeof(EnvFromSource), .alignment = alignof(EnvFromSource), .fields = kEnvFromSourceFields, .json_fields = kEnvFromSourceJson, .slots = kEnvFromSourceSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kEnvFromSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kConfigMapEnvSourceJson = {{
@@ -2368,7 +2368,7 @@ constexpr std::array<schema::JsonField, 2> kConfigMapEnvSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kConfigMapEnvSourceSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kConfigMapEnvSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapEnvSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapEnvSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapEnvSource), .alignment = alignof(ConfigMapEnvSource), .fields = kConfigMapEnvSourceFields, .json_fields = kConfigMapEnvSourceJson, .slots = kConfigMapEnvSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kConfigMapEnvSourceNumbers};
+constexpr schema::TypeDesc kConfigMapEnvSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapEnvSource", .doc = "A ConfigMap whose keys become variables.", .is_kind = false, .size = sizeof(ConfigMapEnvSource), .alignment = alignof(ConfigMapEnvSource), .fields = kConfigMapEnvSourceFields, .json_fields = kConfigMapEnvSourceJson, .slots = kConfigMapEnvSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kConfigMapEnvSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kSecretEnvSourceJson = {{
@@ -2378,7 +2378,7 @@ constexpr std::array<schema::JsonField, 2> kSecretEnvSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kSecretEnvSourceSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kSecretEnvSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kSecretEnvSourceDesc = {.group = "", .version = "v1", .name = "SecretEnvSource", .doc = "", .is_kind = false, .size = sizeof(SecretEnvSource), .alignment = alignof(SecretEnvSource), .fields = kSecretEnvSourceFields, .json_fields = kSecretEnvSourceJson, .slots = kSecretEnvSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSecretEnvSourceNumbers};
+constexpr schema::TypeDesc kSecretEnvSourceDesc = {.group = "", .version = "v1", .name = "SecretEnvSource", .doc = "A Secret whose keys become variables.", .is_kind = false, .size = sizeof(SecretEnvSource), .alignment = alignof(SecretEnvSource), .fields = kSecretEnvSourceFields, .json_fields = kSecretEnvSourceJson, .slots = kSecretEnvSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSecretEnvSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kHTTPHeaderJson = {{
@@ -2388,7 +2388,7 @@ constexpr std::array<schema::JsonField, 2> kHTTPHeaderJson = {{
 constexpr std::array<std::uint8_t, 2> kHTTPHeaderSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kHTTPHeaderNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kHTTPHeaderDesc = {.group = "", .version = "v1", .name = "HTTPHeader", .doc = "", .is_kind = false, .size = sizeof(HTTPHeader), .alignment = alignof(HTTPHeader), .fields = kHTTPHeaderFields, .json_fields = kHTTPHeaderJson, .slots = kHTTPHeaderSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kHTTPHeaderNumbers};
+constexpr schema::TypeDesc kHTTPHeaderDesc = {.group = "", .version = "v1", .name = "HTTPHeader", .doc = "A header of a probe's request.", .is_kind = false, .size = sizeof(HTTPHeader), .alignment = alignof(HTTPHeader), .fields = kHTTPHeaderFields, .json_fields = kHTTPHeaderJson, .slots = kHTTPHeaderSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kHTTPHeaderNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kHTTPGetActionJson = {{
@@ -2402,7 +2402,7 @@ constexpr std::array<schema::JsonField, 6> kHTTPGetActionJson = {{
 constexpr std::array<std::uint8_t, 8> kHTTPGetActionSlots = {255, 255, 0, 1, 5, 4, 3, 2};
 constexpr std::array<std::uint8_t, 7> kHTTPGetActionNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kHTTPGetActionDesc = {.group = "", .version = "v1", .name = "HTTPGetAction", .doc = "", .is_kind = false, .size = sizeof(HTTPGetAction), .alignment = alignof(HTTPGetAction), .fields = kHTTPGetActionFields, .json_fields = kHTTPGetActionJson, .slots = kHTTPGetActionSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 61, .by_number = kHTTPGetActionNumbers};
+constexpr schema::TypeDesc kHTTPGetActionDesc = {.group = "", .version = "v1", .name = "HTTPGetAction", .doc = "An HTTP request to the container.", .is_kind = false, .size = sizeof(HTTPGetAction), .alignment = alignof(HTTPGetAction), .fields = kHTTPGetActionFields, .json_fields = kHTTPGetActionJson, .slots = kHTTPGetActionSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 61, .by_number = kHTTPGetActionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kTCPSocketActionJson = {{
@@ -2412,7 +2412,7 @@ constexpr std::array<schema::JsonField, 2> kTCPSocketActionJson = {{
 constexpr std::array<std::uint8_t, 2> kTCPSocketActionSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kTCPSocketActionNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kTCPSocketActionDesc = {.group = "", .version = "v1", .name = "TCPSocketAction", .doc = "", .is_kind = false, .size = sizeof(TCPSocketAction), .alignment = alignof(TCPSocketAction), .fields = kTCPSocketActionFields, .json_fields = kTCPSocketActionJson, .slots = kTCPSocketActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTCPSocketActionNumbers};
+constexpr schema::TypeDesc kTCPSocketActionDesc = {.group = "", .version = "v1", .name = "TCPSocketAction", .doc = "A connection to the container.", .is_kind = false, .size = sizeof(TCPSocketAction), .alignment = alignof(TCPSocketAction), .fields = kTCPSocketActionFields, .json_fields = kTCPSocketActionJson, .slots = kTCPSocketActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTCPSocketActionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kGRPCActionJson = {{
@@ -2423,7 +2423,7 @@ constexpr std::array<schema::JsonField, 3> kGRPCActionJson = {{
 constexpr std::array<std::uint8_t, 4> kGRPCActionSlots = {2, 0, 255, 1};
 constexpr std::array<std::uint8_t, 4> kGRPCActionNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kGRPCActionDesc = {.group = "", .version = "v1", .name = "GRPCAction", .doc = "", .is_kind = false, .size = sizeof(GRPCAction), .alignment = alignof(GRPCAction), .fields = kGRPCActionFields, .json_fields = kGRPCActionJson, .slots = kGRPCActionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kGRPCActionNumbers};
+constexpr schema::TypeDesc kGRPCActionDesc = {.group = "", .version = "v1", .name = "GRPCAction", .doc = "A gRPC health check.", .is_kind = false, .size = sizeof(GRPCAction), .alignment = alignof(GRPCAction), .fields = kGRPCActionFields, .json_fields = kGRPCActionJson, .slots = kGRPCActionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kGRPCActionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kExecActionJson = {{
@@ -2432,7 +2432,7 @@ constexpr std::array<schema::JsonField, 1> kExecActionJson = {{
 constexpr std::array<std::uint8_t, 2> kExecActionSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kExecActionNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kExecActionDesc = {.group = "", .version = "v1", .name = "ExecAction", .doc = "", .is_kind = false, .size = sizeof(ExecAction), .alignment = alignof(ExecAction), .fields = kExecActionFields, .json_fields = kExecActionJson, .slots = kExecActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kExecActionNumbers};
+constexpr schema::TypeDesc kExecActionDesc = {.group = "", .version = "v1", .name = "ExecAction", .doc = "A command run in the container.", .is_kind = false, .size = sizeof(ExecAction), .alignment = alignof(ExecAction), .fields = kExecActionFields, .json_fields = kExecActionJson, .slots = kExecActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kExecActionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kSleepActionJson = {{
@@ -2441,7 +2441,7 @@ constexpr std::array<schema::JsonField, 1> kSleepActionJson = {{
 constexpr std::array<std::uint8_t, 2> kSleepActionSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kSleepActionNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kSleepActionDesc = {.group = "", .version = "v1", .name = "SleepAction", .doc = "", .is_kind = false, .size = sizeof(SleepAction), .alignment = alignof(SleepAction), .fields = kSleepActionFields, .json_fields = kSleepActionJson, .slots = kSleepActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSleepActionNumbers};
+constexpr schema::TypeDesc kSleepActionDesc = {.group = "", .version = "v1", .name = "SleepAction", .doc = "A pause.", .is_kind = false, .size = sizeof(SleepAction), .alignment = alignof(SleepAction), .fields = kSleepActionFields, .json_fields = kSleepActionJson, .slots = kSleepActionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSleepActionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 10> kProbeJson = {{
@@ -2459,7 +2459,7 @@ constexpr std::array<schema::JsonField, 10> kProbeJson = {{
 constexpr std::array<std::uint8_t, 16> kProbeSlots = {255, 255, 255, 255, 4, 2, 9, 8, 5, 1, 3, 7, 255, 255, 0, 6};
 constexpr std::array<std::uint8_t, 8> kProbeNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
 }  // namespace
-constexpr schema::TypeDesc kProbeDesc = {.group = "", .version = "v1", .name = "Probe", .doc = "", .is_kind = false, .size = sizeof(Probe), .alignment = alignof(Probe), .fields = kProbeFields, .json_fields = kProbeJson, .slots = kProbeSlots.data(), .hash_multiplier = 12485651886753059295U, .hash_shift = 60, .by_number = kProbeNumbers};
+constexpr schema::TypeDesc kProbeDesc = {.group = "", .version = "v1", .name = "Probe", .doc = "A check of a container that is repeated.", .is_kind = false, .size = sizeof(Probe), .alignment = alignof(Probe), .fields = kProbeFields, .json_fields = kProbeJson, .slots = kProbeSlots.data(), .hash_multiplier = 12485651886753059295U, .hash_shift = 60, .by_number = kProbeNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kContainerResizePolicyJson = {{
@@ -2469,7 +2469,7 @@ constexpr std::array<schema::JsonField, 2> kContainerResizePolicyJson = {{
 constexpr std::array<std::uint8_t, 2> kContainerResizePolicySlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kContainerResizePolicyNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kContainerResizePolicyDesc = {.group = "", .version = "v1", .name = "ContainerResizePolicy", .doc = "", .is_kind = false, .size = sizeof(ContainerResizePolicy), .alignment = alignof(ContainerResizePolicy), .fields = kContainerResizePolicyFields, .json_fields = kContainerResizePolicyJson, .slots = kContainerResizePolicySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerResizePolicyNumbers};
+constexpr schema::TypeDesc kContainerResizePolicyDesc = {.group = "", .version = "v1", .name = "ContainerResizePolicy", .doc = "What changing a resource of a running container needs.", .is_kind = false, .size = sizeof(ContainerResizePolicy), .alignment = alignof(ContainerResizePolicy), .fields = kContainerResizePolicyFields, .json_fields = kContainerResizePolicyJson, .slots = kContainerResizePolicySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerResizePolicyNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kCapabilitiesJson = {{
@@ -2479,7 +2479,7 @@ constexpr std::array<schema::JsonField, 2> kCapabilitiesJson = {{
 constexpr std::array<std::uint8_t, 2> kCapabilitiesSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kCapabilitiesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kCapabilitiesDesc = {.group = "", .version = "v1", .name = "Capabilities", .doc = "", .is_kind = false, .size = sizeof(Capabilities), .alignment = alignof(Capabilities), .fields = kCapabilitiesFields, .json_fields = kCapabilitiesJson, .slots = kCapabilitiesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCapabilitiesNumbers};
+constexpr schema::TypeDesc kCapabilitiesDesc = {.group = "", .version = "v1", .name = "Capabilities", .doc = "POSIX capabilities of a container.", .is_kind = false, .size = sizeof(Capabilities), .alignment = alignof(Capabilities), .fields = kCapabilitiesFields, .json_fields = kCapabilitiesJson, .slots = kCapabilitiesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCapabilitiesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kResourceRequirementsJson = {{
@@ -2490,7 +2490,7 @@ constexpr std::array<schema::JsonField, 3> kResourceRequirementsJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceRequirementsSlots = {0, 255, 2, 1};
 constexpr std::array<std::uint8_t, 4> kResourceRequirementsNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kResourceRequirementsDesc = {.group = "", .version = "v1", .name = "ResourceRequirements", .doc = "", .is_kind = false, .size = sizeof(ResourceRequirements), .alignment = alignof(ResourceRequirements), .fields = kResourceRequirementsFields, .json_fields = kResourceRequirementsJson, .slots = kResourceRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceRequirementsNumbers};
+constexpr schema::TypeDesc kResourceRequirementsDesc = {.group = "", .version = "v1", .name = "ResourceRequirements", .doc = "What a container needs and may use.", .is_kind = false, .size = sizeof(ResourceRequirements), .alignment = alignof(ResourceRequirements), .fields = kResourceRequirementsFields, .json_fields = kResourceRequirementsJson, .slots = kResourceRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceRequirementsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kVolumeResourceRequirementsJson = {{
@@ -2500,7 +2500,7 @@ constexpr std::array<schema::JsonField, 2> kVolumeResourceRequirementsJson = {{
 constexpr std::array<std::uint8_t, 2> kVolumeResourceRequirementsSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kVolumeResourceRequirementsNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kVolumeResourceRequirementsDesc = {.group = "", .version = "v1", .name = "VolumeResourceRequirements", .doc = "", .is_kind = false, .size = sizeof(VolumeResourceRequirements), .alignment = alignof(VolumeResourceRequirements), .fields = kVolumeResourceRequirementsFields, .json_fields = kVolumeResourceRequirementsJson, .slots = kVolumeResourceRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeResourceRequirementsNumbers};
+constexpr schema::TypeDesc kVolumeResourceRequirementsDesc = {.group = "", .version = "v1", .name = "VolumeResourceRequirements", .doc = "How much storage is asked for.", .is_kind = false, .size = sizeof(VolumeResourceRequirements), .alignment = alignof(VolumeResourceRequirements), .fields = kVolumeResourceRequirementsFields, .json_fields = kVolumeResourceRequirementsJson, .slots = kVolumeResourceRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeResourceRequirementsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kResourceClaimJson = {{
@@ -2510,7 +2510,7 @@ constexpr std::array<schema::JsonField, 2> kResourceClaimJson = {{
 constexpr std::array<std::uint8_t, 2> kResourceClaimSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kResourceClaimNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimDesc = {.group = "", .version = "v1", .name = "ResourceClaim", .doc = "", .is_kind = false, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields, .json_fields = kResourceClaimJson, .slots = kResourceClaimSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kResourceClaimNumbers};
+constexpr schema::TypeDesc kResourceClaimDesc = {.group = "", .version = "v1", .name = "ResourceClaim", .doc = "A claim of the pod that a container uses.", .is_kind = false, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields, .json_fields = kResourceClaimJson, .slots = kResourceClaimSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kResourceClaimNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 25> kContainerJson = {{
@@ -2543,7 +2543,7 @@ constexpr std::array<schema::JsonField, 25> kContainerJson = {{
 constexpr std::array<std::uint8_t, 64> kContainerSlots = {22, 255, 0, 255, 21, 255, 255, 6, 255, 255, 255, 255, 255, 18, 255, 255, 255, 255, 255, 24, 255, 4, 255, 9, 255, 255, 8, 10, 255, 255, 255, 255, 5, 255, 255, 255, 23, 255, 255, 14, 255, 255, 16, 13, 255, 7, 255, 11, 255, 17, 1, 20, 2, 255, 255, 255, 255, 255, 3, 255, 255, 19, 15, 12};
 constexpr std::array<std::uint8_t, 26> kContainerNumbers = {255, 0, 1, 2, 3, 4, 5, 7, 8, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 6, 19, 13, 16, 9, 10, 11};
 }  // namespace
-constexpr schema::TypeDesc kContainerDesc = {.group = "", .version = "v1", .name = "Container", .doc = "", .is_kind = false, .size = sizeof(Container), .alignment = alignof(Container), .fields = kContainerFields, .json_fields = kContainerJson, .slots = kContainerSlots.data(), .hash_multiplier = 2391645757418310133U, .hash_shift = 58, .by_number = kContainerNumbers};
+constexpr schema::TypeDesc kContainerDesc = {.group = "", .version = "v1", .name = "Container", .doc = "A program run in a pod.", .is_kind = false, .size = sizeof(Container), .alignment = alignof(Container), .fields = kContainerFields, .json_fields = kContainerJson, .slots = kContainerSlots.data(), .hash_multiplier = 2391645757418310133U, .hash_shift = 58, .by_number = kContainerNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kProbeHandlerJson = {{
@@ -2555,7 +2555,7 @@ constexpr std::array<schema::JsonField, 4> kProbeHandlerJson = {{
 constexpr std::array<std::uint8_t, 4> kProbeHandlerSlots = {2, 1, 0, 3};
 constexpr std::array<std::uint8_t, 5> kProbeHandlerNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kProbeHandlerDesc = {.group = "", .version = "v1", .name = "ProbeHandler", .doc = "", .is_kind = false, .size = sizeof(ProbeHandler), .alignment = alignof(ProbeHandler), .fields = kProbeHandlerFields, .json_fields = kProbeHandlerJson, .slots = kProbeHandlerSlots.data(), .hash_multiplier = 16255895523639956555U, .hash_shift = 62, .by_number = kProbeHandlerNumbers};
+constexpr schema::TypeDesc kProbeHandlerDesc = {.group = "", .version = "v1", .name = "ProbeHandler", .doc = "What a probe does; exactly one member is set.", .is_kind = false, .size = sizeof(ProbeHandler), .alignment = alignof(ProbeHandler), .fields = kProbeHandlerFields, .json_fields = kProbeHandlerJson, .slots = kProbeHandlerSlots.data(), .hash_multiplier = 16255895523639956555U, .hash_shift = 62, .by_number = kProbeHandlerNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kLifecycleHandlerJson = {{
@@ -2567,7 +2567,7 @@ constexpr std::array<schema::JsonField, 4> kLifecycleHandlerJson = {{
 constexpr std::array<std::uint8_t, 4> kLifecycleHandlerSlots = {2, 0, 3, 1};
 constexpr std::array<std::uint8_t, 5> kLifecycleHandlerNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kLifecycleHandlerDesc = {.group = "", .version = "v1", .name = "LifecycleHandler", .doc = "", .is_kind = false, .size = sizeof(LifecycleHandler), .alignment = alignof(LifecycleHandler), .fields = kLifecycleHandlerFields, .json_fields = kLifecycleHandlerJson, .slots = kLifecycleHandlerSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kLifecycleHandlerNumbers};
+constexpr schema::TypeDesc kLifecycleHandlerDesc = {.group = "", .version = "v1", .name = "LifecycleHandler", .doc = "What a lifecycle hook does; exactly one member is set.", .is_kind = false, .size = sizeof(LifecycleHandler), .alignment = alignof(LifecycleHandler), .fields = kLifecycleHandlerFields, .json_fields = kLifecycleHandlerJson, .slots = kLifecycleHandlerSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kLifecycleHandlerNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kLifecycleJson = {{
@@ -2578,7 +2578,7 @@ constexpr std::array<schema::JsonField, 3> kLifecycleJson = {{
 constexpr std::array<std::uint8_t, 4> kLifecycleSlots = {255, 2, 0, 1};
 constexpr std::array<std::uint8_t, 4> kLifecycleNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kLifecycleDesc = {.group = "", .version = "v1", .name = "Lifecycle", .doc = "", .is_kind = false, .size = sizeof(Lifecycle), .alignment = alignof(Lifecycle), .fields = kLifecycleFields, .json_fields = kLifecycleJson, .slots = kLifecycleSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kLifecycleNumbers};
+constexpr schema::TypeDesc kLifecycleDesc = {.group = "", .version = "v1", .name = "Lifecycle", .doc = "What is done when a container starts and stops.", .is_kind = false, .size = sizeof(Lifecycle), .alignment = alignof(Lifecycle), .fields = kLifecycleFields, .json_fields = kLifecycleJson, .slots = kLifecycleSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kLifecycleNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kContainerStateWaitingJson = {{
@@ -2588,7 +2588,7 @@ constexpr std::array<schema::JsonField, 2> kContainerStateWaitingJson = {{
 constexpr std::array<std::uint8_t, 2> kContainerStateWaitingSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kContainerStateWaitingNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateWaitingDesc = {.group = "", .version = "v1", .name = "ContainerStateWaiting", .doc = "", .is_kind = false, .size = sizeof(ContainerStateWaiting), .alignment = alignof(ContainerStateWaiting), .fields = kContainerStateWaitingFields, .json_fields = kContainerStateWaitingJson, .slots = kContainerStateWaitingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kContainerStateWaitingNumbers};
+constexpr schema::TypeDesc kContainerStateWaitingDesc = {.group = "", .version = "v1", .name = "ContainerStateWaiting", .doc = "A container that does not run yet.", .is_kind = false, .size = sizeof(ContainerStateWaiting), .alignment = alignof(ContainerStateWaiting), .fields = kContainerStateWaitingFields, .json_fields = kContainerStateWaitingJson, .slots = kContainerStateWaitingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kContainerStateWaitingNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kContainerStateRunningJson = {{
@@ -2597,7 +2597,7 @@ constexpr std::array<schema::JsonField, 1> kContainerStateRunningJson = {{
 constexpr std::array<std::uint8_t, 2> kContainerStateRunningSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kContainerStateRunningNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateRunningDesc = {.group = "", .version = "v1", .name = "ContainerStateRunning", .doc = "", .is_kind = false, .size = sizeof(ContainerStateRunning), .alignment = alignof(ContainerStateRunning), .fields = kContainerStateRunningFields, .json_fields = kContainerStateRunningJson, .slots = kContainerStateRunningSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerStateRunningNumbers};
+constexpr schema::TypeDesc kContainerStateRunningDesc = {.group = "", .version = "v1", .name = "ContainerStateRunning", .doc = "A container that runs.", .is_kind = false, .size = sizeof(ContainerStateRunning), .alignment = alignof(ContainerStateRunning), .fields = kContainerStateRunningFields, .json_fields = kContainerStateRunningJson, .slots = kContainerStateRunningSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerStateRunningNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 7> kContainerStateTerminatedJson = {{
@@ -2612,7 +2612,7 @@ constexpr std::array<schema::JsonField, 7> kContainerStateTerminatedJson = {{
 constexpr std::array<std::uint8_t, 8> kContainerStateTerminatedSlots = {6, 2, 255, 0, 4, 3, 5, 1};
 constexpr std::array<std::uint8_t, 8> kContainerStateTerminatedNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateTerminatedDesc = {.group = "", .version = "v1", .name = "ContainerStateTerminated", .doc = "", .is_kind = false, .size = sizeof(ContainerStateTerminated), .alignment = alignof(ContainerStateTerminated), .fields = kContainerStateTerminatedFields, .json_fields = kContainerStateTerminatedJson, .slots = kContainerStateTerminatedSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 61, .by_number = kContainerStateTerminatedNumbers};
+constexpr schema::TypeDesc kContainerStateTerminatedDesc = {.group = "", .version = "v1", .name = "ContainerStateTerminated", .doc = "A container that has ended.", .is_kind = false, .size = sizeof(ContainerStateTerminated), .alignment = alignof(ContainerStateTerminated), .fields = kContainerStateTerminatedFields, .json_fields = kContainerStateTerminatedJson, .slots = kContainerStateTerminatedSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 61, .by_number = kContainerStateTerminatedNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kContainerStateJson = {{
@@ -2623,7 +2623,7 @@ constexpr std::array<schema::JsonField, 3> kContainerStateJson = {{
 constexpr std::array<std::uint8_t, 4> kContainerStateSlots = {255, 0, 2, 1};
 constexpr std::array<std::uint8_t, 4> kContainerStateNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kContainerStateDesc = {.group = "", .version = "v1", .name = "ContainerState", .doc = "", .is_kind = false, .size = sizeof(ContainerState), .alignment = alignof(ContainerState), .fields = kContainerStateFields, .json_fields = kContainerStateJson, .slots = kContainerStateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kContainerStateNumbers};
+constexpr schema::TypeDesc kContainerStateDesc = {.group = "", .version = "v1", .name = "ContainerState", .doc = "What a container is doing; exactly one member is set.", .is_kind = false, .size = sizeof(ContainerState), .alignment = alignof(ContainerState), .fields = kContainerStateFields, .json_fields = kContainerStateJson, .slots = kContainerStateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kContainerStateNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 15> kContainerStatusJson = {{
@@ -2646,7 +2646,7 @@ constexpr std::array<schema::JsonField, 15> kContainerStatusJson = {{
 constexpr std::array<std::uint8_t, 32> kContainerStatusSlots = {3, 10, 255, 255, 2, 255, 255, 255, 7, 255, 255, 1, 255, 13, 6, 255, 5, 11, 255, 255, 12, 4, 8, 9, 255, 255, 255, 14, 255, 0, 255, 255};
 constexpr std::array<std::uint8_t, 16> kContainerStatusNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 }  // namespace
-constexpr schema::TypeDesc kContainerStatusDesc = {.group = "", .version = "v1", .name = "ContainerStatus", .doc = "", .is_kind = false, .size = sizeof(ContainerStatus), .alignment = alignof(ContainerStatus), .fields = kContainerStatusFields, .json_fields = kContainerStatusJson, .slots = kContainerStatusSlots.data(), .hash_multiplier = 9973221558264591513U, .hash_shift = 59, .by_number = kContainerStatusNumbers};
+constexpr schema::TypeDesc kContainerStatusDesc = {.group = "", .version = "v1", .name = "ContainerStatus", .doc = "What the node last said of a container.", .is_kind = false, .size = sizeof(ContainerStatus), .alignment = alignof(ContainerStatus), .fields = kContainerStatusFields, .json_fields = kContainerStatusJson, .slots = kContainerStatusSlots.data(), .hash_multiplier = 9973221558264591513U, .hash_shift = 59, .by_number = kContainerStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kResourceStatusJson = {{
@@ -2656,7 +2656,7 @@ constexpr std::array<schema::JsonField, 2> kResourceStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kResourceStatusSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kResourceStatusNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kResourceStatusDesc = {.group = "", .version = "v1", .name = "ResourceStatus", .doc = "", .is_kind = false, .size = sizeof(ResourceStatus), .alignment = alignof(ResourceStatus), .fields = kResourceStatusFields, .json_fields = kResourceStatusJson, .slots = kResourceStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kResourceStatusNumbers};
+constexpr schema::TypeDesc kResourceStatusDesc = {.group = "", .version = "v1", .name = "ResourceStatus", .doc = "Health of what a container was given of one resource.", .is_kind = false, .size = sizeof(ResourceStatus), .alignment = alignof(ResourceStatus), .fields = kResourceStatusFields, .json_fields = kResourceStatusJson, .slots = kResourceStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kResourceStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kResourceHealthJson = {{
@@ -2667,7 +2667,7 @@ constexpr std::array<schema::JsonField, 3> kResourceHealthJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceHealthSlots = {255, 0, 2, 1};
 constexpr std::array<std::uint8_t, 7> kResourceHealthNumbers = {255, 0, 1, 255, 255, 255, 2};
 }  // namespace
-constexpr schema::TypeDesc kResourceHealthDesc = {.group = "", .version = "v1", .name = "ResourceHealth", .doc = "", .is_kind = false, .size = sizeof(ResourceHealth), .alignment = alignof(ResourceHealth), .fields = kResourceHealthFields, .json_fields = kResourceHealthJson, .slots = kResourceHealthSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceHealthNumbers};
+constexpr schema::TypeDesc kResourceHealthDesc = {.group = "", .version = "v1", .name = "ResourceHealth", .doc = "Health of one device.", .is_kind = false, .size = sizeof(ResourceHealth), .alignment = alignof(ResourceHealth), .fields = kResourceHealthFields, .json_fields = kResourceHealthJson, .slots = kResourceHealthSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kResourceHealthNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kContainerUserJson = {{
@@ -2676,7 +2676,7 @@ constexpr std::array<schema::JsonField, 1> kContainerUserJson = {{
 constexpr std::array<std::uint8_t, 2> kContainerUserSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kContainerUserNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kContainerUserDesc = {.group = "", .version = "v1", .name = "ContainerUser", .doc = "", .is_kind = false, .size = sizeof(ContainerUser), .alignment = alignof(ContainerUser), .fields = kContainerUserFields, .json_fields = kContainerUserJson, .slots = kContainerUserSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerUserNumbers};
+constexpr schema::TypeDesc kContainerUserDesc = {.group = "", .version = "v1", .name = "ContainerUser", .doc = "The user a container runs as.", .is_kind = false, .size = sizeof(ContainerUser), .alignment = alignof(ContainerUser), .fields = kContainerUserFields, .json_fields = kContainerUserJson, .slots = kContainerUserSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerUserNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kLinuxContainerUserJson = {{
@@ -2687,7 +2687,7 @@ constexpr std::array<schema::JsonField, 3> kLinuxContainerUserJson = {{
 constexpr std::array<std::uint8_t, 4> kLinuxContainerUserSlots = {1, 255, 2, 0};
 constexpr std::array<std::uint8_t, 4> kLinuxContainerUserNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kLinuxContainerUserDesc = {.group = "", .version = "v1", .name = "LinuxContainerUser", .doc = "", .is_kind = false, .size = sizeof(LinuxContainerUser), .alignment = alignof(LinuxContainerUser), .fields = kLinuxContainerUserFields, .json_fields = kLinuxContainerUserJson, .slots = kLinuxContainerUserSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kLinuxContainerUserNumbers};
+constexpr schema::TypeDesc kLinuxContainerUserDesc = {.group = "", .version = "v1", .name = "LinuxContainerUser", .doc = "The ids of a container's first process.", .is_kind = false, .size = sizeof(LinuxContainerUser), .alignment = alignof(LinuxContainerUser), .fields = kLinuxContainerUserFields, .json_fields = kLinuxContainerUserJson, .slots = kLinuxContainerUserSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kLinuxContainerUserNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 7> kPodConditionJson = {{
@@ -2702,7 +2702,7 @@ constexpr std::array<schema::JsonField, 7> kPodConditionJson = {{
 constexpr std::array<std::uint8_t, 8> kPodConditionSlots = {0, 3, 4, 6, 2, 5, 255, 1};
 constexpr std::array<std::uint8_t, 8> kPodConditionNumbers = {255, 0, 2, 3, 4, 5, 6, 1};
 }  // namespace
-constexpr schema::TypeDesc kPodConditionDesc = {.group = "", .version = "v1", .name = "PodCondition", .doc = "", .is_kind = false, .size = sizeof(PodCondition), .alignment = alignof(PodCondition), .fields = kPodConditionFields, .json_fields = kPodConditionJson, .slots = kPodConditionSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 61, .by_number = kPodConditionNumbers};
+constexpr schema::TypeDesc kPodConditionDesc = {.group = "", .version = "v1", .name = "PodCondition", .doc = "One aspect of a pod's state.", .is_kind = false, .size = sizeof(PodCondition), .alignment = alignof(PodCondition), .fields = kPodConditionFields, .json_fields = kPodConditionJson, .slots = kPodConditionSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 61, .by_number = kPodConditionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kVolumeMountStatusJson = {{
@@ -2715,7 +2715,7 @@ constexpr std::array<schema::JsonField, 5> kVolumeMountStatusJson = {{
 constexpr std::array<std::uint8_t, 8> kVolumeMountStatusSlots = {255, 255, 255, 2, 4, 1, 3, 0};
 constexpr std::array<std::uint8_t, 6> kVolumeMountStatusNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kVolumeMountStatusDesc = {.group = "", .version = "v1", .name = "VolumeMountStatus", .doc = "", .is_kind = false, .size = sizeof(VolumeMountStatus), .alignment = alignof(VolumeMountStatus), .fields = kVolumeMountStatusFields, .json_fields = kVolumeMountStatusJson, .slots = kVolumeMountStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kVolumeMountStatusNumbers};
+constexpr schema::TypeDesc kVolumeMountStatusDesc = {.group = "", .version = "v1", .name = "VolumeMountStatus", .doc = "State of a mount.", .is_kind = false, .size = sizeof(VolumeMountStatus), .alignment = alignof(VolumeMountStatus), .fields = kVolumeMountStatusFields, .json_fields = kVolumeMountStatusJson, .slots = kVolumeMountStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kVolumeMountStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kVolumeStatusJson = {{
@@ -2724,7 +2724,7 @@ constexpr std::array<schema::JsonField, 1> kVolumeStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kVolumeStatusSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kVolumeStatusNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kVolumeStatusDesc = {.group = "", .version = "v1", .name = "VolumeStatus", .doc = "", .is_kind = false, .size = sizeof(VolumeStatus), .alignment = alignof(VolumeStatus), .fields = kVolumeStatusFields, .json_fields = kVolumeStatusJson, .slots = kVolumeStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeStatusNumbers};
+constexpr schema::TypeDesc kVolumeStatusDesc = {.group = "", .version = "v1", .name = "VolumeStatus", .doc = "State of a volume, by its kind.", .is_kind = false, .size = sizeof(VolumeStatus), .alignment = alignof(VolumeStatus), .fields = kVolumeStatusFields, .json_fields = kVolumeStatusJson, .slots = kVolumeStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kVolumeStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kImageVolumeStatusJson = {{
@@ -2733,7 +2733,7 @@ constexpr std::array<schema::JsonField, 1> kImageVolumeStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kImageVolumeStatusSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kImageVolumeStatusNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kImageVolumeStatusDesc = {.group = "", .version = "v1", .name = "ImageVolumeStatus", .doc = "", .is_kind = false, .size = sizeof(ImageVolumeStatus), .alignment = alignof(ImageVolumeStatus), .fields = kImageVolumeStatusFields, .json_fields = kImageVolumeStatusJson, .slots = kImageVolumeStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kImageVolumeStatusNumbers};
+constexpr schema::TypeDesc kImageVolumeStatusDesc = {.group = "", .version = "v1", .name = "ImageVolumeStatus", .doc = "What an image volume holds.", .is_kind = false, .size = sizeof(ImageVolumeStatus), .alignment = alignof(ImageVolumeStatus), .fields = kImageVolumeStatusFields, .json_fields = kImageVolumeStatusJson, .slots = kImageVolumeStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kImageVolumeStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kContainerRestartRuleJson = {{
@@ -2743,7 +2743,7 @@ constexpr std::array<schema::JsonField, 2> kContainerRestartRuleJson = {{
 constexpr std::array<std::uint8_t, 2> kContainerRestartRuleSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kContainerRestartRuleNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kContainerRestartRuleDesc = {.group = "", .version = "v1", .name = "ContainerRestartRule", .doc = "", .is_kind = false, .size = sizeof(ContainerRestartRule), .alignment = alignof(ContainerRestartRule), .fields = kContainerRestartRuleFields, .json_fields = kContainerRestartRuleJson, .slots = kContainerRestartRuleSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kContainerRestartRuleNumbers};
+constexpr schema::TypeDesc kContainerRestartRuleDesc = {.group = "", .version = "v1", .name = "ContainerRestartRule", .doc = "An exit code and what it leads to.", .is_kind = false, .size = sizeof(ContainerRestartRule), .alignment = alignof(ContainerRestartRule), .fields = kContainerRestartRuleFields, .json_fields = kContainerRestartRuleJson, .slots = kContainerRestartRuleSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kContainerRestartRuleNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kContainerRestartRuleOnExitCodesJson = {{
@@ -2753,7 +2753,7 @@ constexpr std::array<schema::JsonField, 2> kContainerRestartRuleOnExitCodesJson 
 constexpr std::array<std::uint8_t, 2> kContainerRestartRuleOnExitCodesSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kContainerRestartRuleOnExitCodesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kContainerRestartRuleOnExitCodesDesc = {.group = "", .version = "v1", .name = "ContainerRestartRuleOnExitCodes", .doc = "", .is_kind = false, .size = sizeof(ContainerRestartRuleOnExitCodes), .alignment = alignof(ContainerRestartRuleOnExitCodes), .fields = kContainerRestartRuleOnExitCodesFields, .json_fields = kContainerRestartRuleOnExitCodesJson, .slots = kContainerRestartRuleOnExitCodesSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kContainerRestartRuleOnExitCodesNumbers};
+constexpr schema::TypeDesc kContainerRestartRuleOnExitCodesDesc = {.group = "", .version = "v1", .name = "ContainerRestartRuleOnExitCodes", .doc = "A set of exit codes.", .is_kind = false, .size = sizeof(ContainerRestartRuleOnExitCodes), .alignment = alignof(ContainerRestartRuleOnExitCodes), .fields = kContainerRestartRuleOnExitCodesFields, .json_fields = kContainerRestartRuleOnExitCodesJson, .slots = kContainerRestartRuleOnExitCodesSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kContainerRestartRuleOnExitCodesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kNodeSelectorJson = {{
@@ -2762,7 +2762,7 @@ constexpr std::array<schema::JsonField, 1> kNodeSelectorJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeSelectorSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kNodeSelectorNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kNodeSelectorDesc = {.group = "", .version = "v1", .name = "NodeSelector", .doc = "", .is_kind = false, .size = sizeof(NodeSelector), .alignment = alignof(NodeSelector), .fields = kNodeSelectorFields, .json_fields = kNodeSelectorJson, .slots = kNodeSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSelectorNumbers};
+constexpr schema::TypeDesc kNodeSelectorDesc = {.group = "", .version = "v1", .name = "NodeSelector", .doc = "Nodes that match any of several terms.", .is_kind = false, .size = sizeof(NodeSelector), .alignment = alignof(NodeSelector), .fields = kNodeSelectorFields, .json_fields = kNodeSelectorJson, .slots = kNodeSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeSelectorTermJson = {{
@@ -2772,7 +2772,7 @@ constexpr std::array<schema::JsonField, 2> kNodeSelectorTermJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeSelectorTermSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kNodeSelectorTermNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeSelectorTermDesc = {.group = "", .version = "v1", .name = "NodeSelectorTerm", .doc = "", .is_kind = false, .size = sizeof(NodeSelectorTerm), .alignment = alignof(NodeSelectorTerm), .fields = kNodeSelectorTermFields, .json_fields = kNodeSelectorTermJson, .slots = kNodeSelectorTermSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSelectorTermNumbers};
+constexpr schema::TypeDesc kNodeSelectorTermDesc = {.group = "", .version = "v1", .name = "NodeSelectorTerm", .doc = "Requirements that all have to hold.", .is_kind = false, .size = sizeof(NodeSelectorTerm), .alignment = alignof(NodeSelectorTerm), .fields = kNodeSelectorTermFields, .json_fields = kNodeSelectorTermJson, .slots = kNodeSelectorTermSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSelectorTermNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kNodeSelectorRequirementJson = {{
@@ -2783,7 +2783,7 @@ constexpr std::array<schema::JsonField, 3> kNodeSelectorRequirementJson = {{
 constexpr std::array<std::uint8_t, 4> kNodeSelectorRequirementSlots = {255, 2, 0, 1};
 constexpr std::array<std::uint8_t, 4> kNodeSelectorRequirementNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kNodeSelectorRequirementDesc = {.group = "", .version = "v1", .name = "NodeSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(NodeSelectorRequirement), .alignment = alignof(NodeSelectorRequirement), .fields = kNodeSelectorRequirementFields, .json_fields = kNodeSelectorRequirementJson, .slots = kNodeSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kNodeSelectorRequirementNumbers};
+constexpr schema::TypeDesc kNodeSelectorRequirementDesc = {.group = "", .version = "v1", .name = "NodeSelectorRequirement", .doc = "A requirement on one label or field.", .is_kind = false, .size = sizeof(NodeSelectorRequirement), .alignment = alignof(NodeSelectorRequirement), .fields = kNodeSelectorRequirementFields, .json_fields = kNodeSelectorRequirementJson, .slots = kNodeSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kNodeSelectorRequirementNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kAffinityJson = {{
@@ -2794,7 +2794,7 @@ constexpr std::array<schema::JsonField, 3> kAffinityJson = {{
 constexpr std::array<std::uint8_t, 4> kAffinitySlots = {1, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kAffinityNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kAffinityDesc = {.group = "", .version = "v1", .name = "Affinity", .doc = "", .is_kind = false, .size = sizeof(Affinity), .alignment = alignof(Affinity), .fields = kAffinityFields, .json_fields = kAffinityJson, .slots = kAffinitySlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kAffinityNumbers};
+constexpr schema::TypeDesc kAffinityDesc = {.group = "", .version = "v1", .name = "Affinity", .doc = "Rules for where a pod may run.", .is_kind = false, .size = sizeof(Affinity), .alignment = alignof(Affinity), .fields = kAffinityFields, .json_fields = kAffinityJson, .slots = kAffinitySlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kAffinityNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPodAffinityJson = {{
@@ -2804,7 +2804,7 @@ constexpr std::array<schema::JsonField, 2> kPodAffinityJson = {{
 constexpr std::array<std::uint8_t, 2> kPodAffinitySlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kPodAffinityNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPodAffinityDesc = {.group = "", .version = "v1", .name = "PodAffinity", .doc = "", .is_kind = false, .size = sizeof(PodAffinity), .alignment = alignof(PodAffinity), .fields = kPodAffinityFields, .json_fields = kPodAffinityJson, .slots = kPodAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodAffinityNumbers};
+constexpr schema::TypeDesc kPodAffinityDesc = {.group = "", .version = "v1", .name = "PodAffinity", .doc = "Pods to be near to.", .is_kind = false, .size = sizeof(PodAffinity), .alignment = alignof(PodAffinity), .fields = kPodAffinityFields, .json_fields = kPodAffinityJson, .slots = kPodAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodAffinityNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPodAntiAffinityJson = {{
@@ -2814,7 +2814,7 @@ constexpr std::array<schema::JsonField, 2> kPodAntiAffinityJson = {{
 constexpr std::array<std::uint8_t, 2> kPodAntiAffinitySlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kPodAntiAffinityNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPodAntiAffinityDesc = {.group = "", .version = "v1", .name = "PodAntiAffinity", .doc = "", .is_kind = false, .size = sizeof(PodAntiAffinity), .alignment = alignof(PodAntiAffinity), .fields = kPodAntiAffinityFields, .json_fields = kPodAntiAffinityJson, .slots = kPodAntiAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodAntiAffinityNumbers};
+constexpr schema::TypeDesc kPodAntiAffinityDesc = {.group = "", .version = "v1", .name = "PodAntiAffinity", .doc = "Pods to be away from.", .is_kind = false, .size = sizeof(PodAntiAffinity), .alignment = alignof(PodAntiAffinity), .fields = kPodAntiAffinityFields, .json_fields = kPodAntiAffinityJson, .slots = kPodAntiAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodAntiAffinityNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kWeightedPodAffinityTermJson = {{
@@ -2824,7 +2824,7 @@ constexpr std::array<schema::JsonField, 2> kWeightedPodAffinityTermJson = {{
 constexpr std::array<std::uint8_t, 2> kWeightedPodAffinityTermSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kWeightedPodAffinityTermNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kWeightedPodAffinityTermDesc = {.group = "", .version = "v1", .name = "WeightedPodAffinityTerm", .doc = "", .is_kind = false, .size = sizeof(WeightedPodAffinityTerm), .alignment = alignof(WeightedPodAffinityTerm), .fields = kWeightedPodAffinityTermFields, .json_fields = kWeightedPodAffinityTermJson, .slots = kWeightedPodAffinityTermSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kWeightedPodAffinityTermNumbers};
+constexpr schema::TypeDesc kWeightedPodAffinityTermDesc = {.group = "", .version = "v1", .name = "WeightedPodAffinityTerm", .doc = "A term and how much it counts.", .is_kind = false, .size = sizeof(WeightedPodAffinityTerm), .alignment = alignof(WeightedPodAffinityTerm), .fields = kWeightedPodAffinityTermFields, .json_fields = kWeightedPodAffinityTermJson, .slots = kWeightedPodAffinityTermSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kWeightedPodAffinityTermNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kPodAffinityTermJson = {{
@@ -2838,7 +2838,7 @@ constexpr std::array<schema::JsonField, 6> kPodAffinityTermJson = {{
 constexpr std::array<std::uint8_t, 8> kPodAffinityTermSlots = {2, 1, 4, 3, 5, 255, 255, 0};
 constexpr std::array<std::uint8_t, 7> kPodAffinityTermNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kPodAffinityTermDesc = {.group = "", .version = "v1", .name = "PodAffinityTerm", .doc = "", .is_kind = false, .size = sizeof(PodAffinityTerm), .alignment = alignof(PodAffinityTerm), .fields = kPodAffinityTermFields, .json_fields = kPodAffinityTermJson, .slots = kPodAffinityTermSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kPodAffinityTermNumbers};
+constexpr schema::TypeDesc kPodAffinityTermDesc = {.group = "", .version = "v1", .name = "PodAffinityTerm", .doc = "A group of pods and what being near them means.", .is_kind = false, .size = sizeof(PodAffinityTerm), .alignment = alignof(PodAffinityTerm), .fields = kPodAffinityTermFields, .json_fields = kPodAffinityTermJson, .slots = kPodAffinityTermSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kPodAffinityTermNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeAffinityJson = {{
@@ -2848,7 +2848,7 @@ constexpr std::array<schema::JsonField, 2> kNodeAffinityJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeAffinitySlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kNodeAffinityNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeAffinityDesc = {.group = "", .version = "v1", .name = "NodeAffinity", .doc = "", .is_kind = false, .size = sizeof(NodeAffinity), .alignment = alignof(NodeAffinity), .fields = kNodeAffinityFields, .json_fields = kNodeAffinityJson, .slots = kNodeAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kNodeAffinityNumbers};
+constexpr schema::TypeDesc kNodeAffinityDesc = {.group = "", .version = "v1", .name = "NodeAffinity", .doc = "Rules about nodes.", .is_kind = false, .size = sizeof(NodeAffinity), .alignment = alignof(NodeAffinity), .fields = kNodeAffinityFields, .json_fields = kNodeAffinityJson, .slots = kNodeAffinitySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kNodeAffinityNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPreferredSchedulingTermJson = {{
@@ -2858,7 +2858,7 @@ constexpr std::array<schema::JsonField, 2> kPreferredSchedulingTermJson = {{
 constexpr std::array<std::uint8_t, 2> kPreferredSchedulingTermSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kPreferredSchedulingTermNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPreferredSchedulingTermDesc = {.group = "", .version = "v1", .name = "PreferredSchedulingTerm", .doc = "", .is_kind = false, .size = sizeof(PreferredSchedulingTerm), .alignment = alignof(PreferredSchedulingTerm), .fields = kPreferredSchedulingTermFields, .json_fields = kPreferredSchedulingTermJson, .slots = kPreferredSchedulingTermSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPreferredSchedulingTermNumbers};
+constexpr schema::TypeDesc kPreferredSchedulingTermDesc = {.group = "", .version = "v1", .name = "PreferredSchedulingTerm", .doc = "A term and how much it counts.", .is_kind = false, .size = sizeof(PreferredSchedulingTerm), .alignment = alignof(PreferredSchedulingTerm), .fields = kPreferredSchedulingTermFields, .json_fields = kPreferredSchedulingTermJson, .slots = kPreferredSchedulingTermSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPreferredSchedulingTermNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kTaintJson = {{
@@ -2870,7 +2870,7 @@ constexpr std::array<schema::JsonField, 4> kTaintJson = {{
 constexpr std::array<std::uint8_t, 4> kTaintSlots = {0, 3, 2, 1};
 constexpr std::array<std::uint8_t, 5> kTaintNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kTaintDesc = {.group = "", .version = "v1", .name = "Taint", .doc = "", .is_kind = false, .size = sizeof(Taint), .alignment = alignof(Taint), .fields = kTaintFields, .json_fields = kTaintJson, .slots = kTaintSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kTaintNumbers};
+constexpr schema::TypeDesc kTaintDesc = {.group = "", .version = "v1", .name = "Taint", .doc = "A mark that keeps pods without a toleration off a node.", .is_kind = false, .size = sizeof(Taint), .alignment = alignof(Taint), .fields = kTaintFields, .json_fields = kTaintJson, .slots = kTaintSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kTaintNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kTolerationJson = {{
@@ -2883,7 +2883,7 @@ constexpr std::array<schema::JsonField, 5> kTolerationJson = {{
 constexpr std::array<std::uint8_t, 8> kTolerationSlots = {3, 255, 1, 255, 2, 0, 255, 4};
 constexpr std::array<std::uint8_t, 6> kTolerationNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kTolerationDesc = {.group = "", .version = "v1", .name = "Toleration", .doc = "", .is_kind = false, .size = sizeof(Toleration), .alignment = alignof(Toleration), .fields = kTolerationFields, .json_fields = kTolerationJson, .slots = kTolerationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kTolerationNumbers};
+constexpr schema::TypeDesc kTolerationDesc = {.group = "", .version = "v1", .name = "Toleration", .doc = "A taint a pod bears.", .is_kind = false, .size = sizeof(Toleration), .alignment = alignof(Toleration), .fields = kTolerationFields, .json_fields = kTolerationJson, .slots = kTolerationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kTolerationNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kPodReadinessGateJson = {{
@@ -2892,7 +2892,7 @@ constexpr std::array<schema::JsonField, 1> kPodReadinessGateJson = {{
 constexpr std::array<std::uint8_t, 2> kPodReadinessGateSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kPodReadinessGateNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kPodReadinessGateDesc = {.group = "", .version = "v1", .name = "PodReadinessGate", .doc = "", .is_kind = false, .size = sizeof(PodReadinessGate), .alignment = alignof(PodReadinessGate), .fields = kPodReadinessGateFields, .json_fields = kPodReadinessGateJson, .slots = kPodReadinessGateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodReadinessGateNumbers};
+constexpr schema::TypeDesc kPodReadinessGateDesc = {.group = "", .version = "v1", .name = "PodReadinessGate", .doc = "A condition a pod needs to be ready.", .is_kind = false, .size = sizeof(PodReadinessGate), .alignment = alignof(PodReadinessGate), .fields = kPodReadinessGateFields, .json_fields = kPodReadinessGateJson, .slots = kPodReadinessGateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodReadinessGateNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 43> kPodSpecJson = {{
@@ -2943,7 +2943,7 @@ constexpr std::array<schema::JsonField, 43> kPodSpecJson = {{
 constexpr std::array<std::uint8_t, 128> kPodSpecSlots = {255, 255, 255, 255, 255, 255, 255, 255, 7, 255, 255, 255, 255, 255, 255, 18, 255, 33, 255, 35, 41, 23, 255, 255, 255, 25, 255, 11, 255, 255, 255, 1, 255, 16, 255, 255, 255, 255, 255, 20, 255, 4, 255, 255, 3, 28, 255, 255, 19, 255, 255, 255, 32, 255, 40, 36, 255, 24, 255, 255, 29, 255, 255, 255, 255, 255, 255, 255, 17, 255, 255, 255, 26, 255, 42, 30, 255, 12, 255, 255, 255, 255, 255, 255, 255, 15, 255, 34, 255, 255, 21, 255, 255, 255, 2, 22, 255, 255, 255, 255, 39, 255, 255, 255, 255, 255, 27, 255, 0, 255, 6, 8, 13, 37, 255, 14, 255, 5, 255, 10, 255, 31, 255, 255, 38, 255, 255, 9};
 constexpr std::array<std::uint8_t, 45> kPodSpecNumbers = {255, 0, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22, 1, 11, 23, 24, 25, 26, 27, 16, 28, 29, 30, 31, 32, 33, 3, 34, 35, 36, 37, 38, 39, 40, 255, 41, 42};
 }  // namespace
-constexpr schema::TypeDesc kPodSpecDesc = {.group = "", .version = "v1", .name = "PodSpec", .doc = "", .is_kind = false, .size = sizeof(PodSpec), .alignment = alignof(PodSpec), .fields = kPodSpecFields, .json_fields = kPodSpecJson, .slots = kPodSpecSlots.data(), .hash_multiplier = 2788761936839119557U, .hash_shift = 57, .by_number = kPodSpecNumbers};
+constexpr schema::TypeDesc kPodSpecDesc = {.group = "", .version = "v1", .name = "PodSpec", .doc = "What a pod is to be.", .is_kind = false, .size = sizeof(PodSpec), .alignment = alignof(PodSpec), .fields = kPodSpecFields, .json_fields = kPodSpecJson, .slots = kPodSpecSlots.data(), .hash_multiplier = 2788761936839119557U, .hash_shift = 57, .by_number = kPodSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kPodResourceClaimJson = {{
@@ -2954,7 +2954,7 @@ constexpr std::array<schema::JsonField, 3> kPodResourceClaimJson = {{
 constexpr std::array<std::uint8_t, 4> kPodResourceClaimSlots = {2, 1, 0, 255};
 constexpr std::array<std::uint8_t, 5> kPodResourceClaimNumbers = {255, 0, 255, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kPodResourceClaimDesc = {.group = "", .version = "v1", .name = "PodResourceClaim", .doc = "", .is_kind = false, .size = sizeof(PodResourceClaim), .alignment = alignof(PodResourceClaim), .fields = kPodResourceClaimFields, .json_fields = kPodResourceClaimJson, .slots = kPodResourceClaimSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kPodResourceClaimNumbers};
+constexpr schema::TypeDesc kPodResourceClaimDesc = {.group = "", .version = "v1", .name = "PodResourceClaim", .doc = "A claim of a pod; exactly one source is set.", .is_kind = false, .size = sizeof(PodResourceClaim), .alignment = alignof(PodResourceClaim), .fields = kPodResourceClaimFields, .json_fields = kPodResourceClaimJson, .slots = kPodResourceClaimSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kPodResourceClaimNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPodResourceClaimStatusJson = {{
@@ -2964,7 +2964,7 @@ constexpr std::array<schema::JsonField, 2> kPodResourceClaimStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kPodResourceClaimStatusSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kPodResourceClaimStatusNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPodResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(PodResourceClaimStatus), .alignment = alignof(PodResourceClaimStatus), .fields = kPodResourceClaimStatusFields, .json_fields = kPodResourceClaimStatusJson, .slots = kPodResourceClaimStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodResourceClaimStatusNumbers};
+constexpr schema::TypeDesc kPodResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodResourceClaimStatus", .doc = "The claim made for an entry of resourceClaims.", .is_kind = false, .size = sizeof(PodResourceClaimStatus), .alignment = alignof(PodResourceClaimStatus), .fields = kPodResourceClaimStatusFields, .json_fields = kPodResourceClaimStatusJson, .slots = kPodResourceClaimStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodResourceClaimStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPodExtendedResourceClaimStatusJson = {{
@@ -2974,7 +2974,7 @@ constexpr std::array<schema::JsonField, 2> kPodExtendedResourceClaimStatusJson =
 constexpr std::array<std::uint8_t, 2> kPodExtendedResourceClaimStatusSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kPodExtendedResourceClaimStatusNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPodExtendedResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodExtendedResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(PodExtendedResourceClaimStatus), .alignment = alignof(PodExtendedResourceClaimStatus), .fields = kPodExtendedResourceClaimStatusFields, .json_fields = kPodExtendedResourceClaimStatusJson, .slots = kPodExtendedResourceClaimStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodExtendedResourceClaimStatusNumbers};
+constexpr schema::TypeDesc kPodExtendedResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "PodExtendedResourceClaimStatus", .doc = "The claim that serves extended resources of the pod.", .is_kind = false, .size = sizeof(PodExtendedResourceClaimStatus), .alignment = alignof(PodExtendedResourceClaimStatus), .fields = kPodExtendedResourceClaimStatusFields, .json_fields = kPodExtendedResourceClaimStatusJson, .slots = kPodExtendedResourceClaimStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodExtendedResourceClaimStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kContainerExtendedResourceRequestJson = {{
@@ -2985,7 +2985,7 @@ constexpr std::array<schema::JsonField, 3> kContainerExtendedResourceRequestJson
 constexpr std::array<std::uint8_t, 4> kContainerExtendedResourceRequestSlots = {1, 255, 0, 2};
 constexpr std::array<std::uint8_t, 4> kContainerExtendedResourceRequestNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kContainerExtendedResourceRequestDesc = {.group = "", .version = "v1", .name = "ContainerExtendedResourceRequest", .doc = "", .is_kind = false, .size = sizeof(ContainerExtendedResourceRequest), .alignment = alignof(ContainerExtendedResourceRequest), .fields = kContainerExtendedResourceRequestFields, .json_fields = kContainerExtendedResourceRequestJson, .slots = kContainerExtendedResourceRequestSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kContainerExtendedResourceRequestNumbers};
+constexpr schema::TypeDesc kContainerExtendedResourceRequestDesc = {.group = "", .version = "v1", .name = "ContainerExtendedResourceRequest", .doc = "An extended resource of a container and the request that serves it.", .is_kind = false, .size = sizeof(ContainerExtendedResourceRequest), .alignment = alignof(ContainerExtendedResourceRequest), .fields = kContainerExtendedResourceRequestFields, .json_fields = kContainerExtendedResourceRequestJson, .slots = kContainerExtendedResourceRequestSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kContainerExtendedResourceRequestNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kPodOSJson = {{
@@ -2994,7 +2994,7 @@ constexpr std::array<schema::JsonField, 1> kPodOSJson = {{
 constexpr std::array<std::uint8_t, 2> kPodOSSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kPodOSNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kPodOSDesc = {.group = "", .version = "v1", .name = "PodOS", .doc = "", .is_kind = false, .size = sizeof(PodOS), .alignment = alignof(PodOS), .fields = kPodOSFields, .json_fields = kPodOSJson, .slots = kPodOSSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodOSNumbers};
+constexpr schema::TypeDesc kPodOSDesc = {.group = "", .version = "v1", .name = "PodOS", .doc = "The operating system of a pod.", .is_kind = false, .size = sizeof(PodOS), .alignment = alignof(PodOS), .fields = kPodOSFields, .json_fields = kPodOSJson, .slots = kPodOSSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodOSNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kPodSchedulingGateJson = {{
@@ -3003,7 +3003,7 @@ constexpr std::array<schema::JsonField, 1> kPodSchedulingGateJson = {{
 constexpr std::array<std::uint8_t, 2> kPodSchedulingGateSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kPodSchedulingGateNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kPodSchedulingGateDesc = {.group = "", .version = "v1", .name = "PodSchedulingGate", .doc = "", .is_kind = false, .size = sizeof(PodSchedulingGate), .alignment = alignof(PodSchedulingGate), .fields = kPodSchedulingGateFields, .json_fields = kPodSchedulingGateJson, .slots = kPodSchedulingGateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodSchedulingGateNumbers};
+constexpr schema::TypeDesc kPodSchedulingGateDesc = {.group = "", .version = "v1", .name = "PodSchedulingGate", .doc = "A gate that holds a pod back.", .is_kind = false, .size = sizeof(PodSchedulingGate), .alignment = alignof(PodSchedulingGate), .fields = kPodSchedulingGateFields, .json_fields = kPodSchedulingGateJson, .slots = kPodSchedulingGateSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodSchedulingGateNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kPodSchedulingGroupJson = {{
@@ -3012,7 +3012,7 @@ constexpr std::array<schema::JsonField, 1> kPodSchedulingGroupJson = {{
 constexpr std::array<std::uint8_t, 2> kPodSchedulingGroupSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kPodSchedulingGroupNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kPodSchedulingGroupDesc = {.group = "", .version = "v1", .name = "PodSchedulingGroup", .doc = "", .is_kind = false, .size = sizeof(PodSchedulingGroup), .alignment = alignof(PodSchedulingGroup), .fields = kPodSchedulingGroupFields, .json_fields = kPodSchedulingGroupJson, .slots = kPodSchedulingGroupSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodSchedulingGroupNumbers};
+constexpr schema::TypeDesc kPodSchedulingGroupDesc = {.group = "", .version = "v1", .name = "PodSchedulingGroup", .doc = "The group a pod belongs to.", .is_kind = false, .size = sizeof(PodSchedulingGroup), .alignment = alignof(PodSchedulingGroup), .fields = kPodSchedulingGroupFields, .json_fields = kPodSchedulingGroupJson, .slots = kPodSchedulingGroupSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodSchedulingGroupNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kTopologySpreadConstraintJson = {{
@@ -3028,7 +3028,7 @@ constexpr std::array<schema::JsonField, 8> kTopologySpreadConstraintJson = {{
 constexpr std::array<std::uint8_t, 8> kTopologySpreadConstraintSlots = {6, 2, 3, 5, 0, 4, 1, 7};
 constexpr std::array<std::uint8_t, 9> kTopologySpreadConstraintNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kTopologySpreadConstraintDesc = {.group = "", .version = "v1", .name = "TopologySpreadConstraint", .doc = "", .is_kind = false, .size = sizeof(TopologySpreadConstraint), .alignment = alignof(TopologySpreadConstraint), .fields = kTopologySpreadConstraintFields, .json_fields = kTopologySpreadConstraintJson, .slots = kTopologySpreadConstraintSlots.data(), .hash_multiplier = 16679409354436632347U, .hash_shift = 61, .by_number = kTopologySpreadConstraintNumbers};
+constexpr schema::TypeDesc kTopologySpreadConstraintDesc = {.group = "", .version = "v1", .name = "TopologySpreadConstraint", .doc = "How pods of a group are spread over domains.", .is_kind = false, .size = sizeof(TopologySpreadConstraint), .alignment = alignof(TopologySpreadConstraint), .fields = kTopologySpreadConstraintFields, .json_fields = kTopologySpreadConstraintJson, .slots = kTopologySpreadConstraintSlots.data(), .hash_multiplier = 16679409354436632347U, .hash_shift = 61, .by_number = kTopologySpreadConstraintNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kHostAliasJson = {{
@@ -3038,7 +3038,7 @@ constexpr std::array<schema::JsonField, 2> kHostAliasJson = {{
 constexpr std::array<std::uint8_t, 2> kHostAliasSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kHostAliasNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kHostAliasDesc = {.group = "", .version = "v1", .name = "HostAlias", .doc = "", .is_kind = false, .size = sizeof(HostAlias), .alignment = alignof(HostAlias), .fields = kHostAliasFields, .json_fields = kHostAliasJson, .slots = kHostAliasSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kHostAliasNumbers};
+constexpr schema::TypeDesc kHostAliasDesc = {.group = "", .version = "v1", .name = "HostAlias", .doc = "Names for an address in the hosts file.", .is_kind = false, .size = sizeof(HostAlias), .alignment = alignof(HostAlias), .fields = kHostAliasFields, .json_fields = kHostAliasJson, .slots = kHostAliasSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kHostAliasNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 13> kPodSecurityContextJson = {{
@@ -3059,7 +3059,7 @@ constexpr std::array<schema::JsonField, 13> kPodSecurityContextJson = {{
 constexpr std::array<std::uint8_t, 16> kPodSecurityContextSlots = {8, 0, 5, 2, 1, 10, 11, 3, 4, 255, 12, 7, 255, 6, 255, 9};
 constexpr std::array<std::uint8_t, 14> kPodSecurityContextNumbers = {255, 0, 2, 4, 5, 7, 3, 8, 1, 9, 10, 11, 6, 12};
 }  // namespace
-constexpr schema::TypeDesc kPodSecurityContextDesc = {.group = "", .version = "v1", .name = "PodSecurityContext", .doc = "", .is_kind = false, .size = sizeof(PodSecurityContext), .alignment = alignof(PodSecurityContext), .fields = kPodSecurityContextFields, .json_fields = kPodSecurityContextJson, .slots = kPodSecurityContextSlots.data(), .hash_multiplier = 10290637067074948239U, .hash_shift = 60, .by_number = kPodSecurityContextNumbers};
+constexpr schema::TypeDesc kPodSecurityContextDesc = {.group = "", .version = "v1", .name = "PodSecurityContext", .doc = "Privileges all containers of a pod share.", .is_kind = false, .size = sizeof(PodSecurityContext), .alignment = alignof(PodSecurityContext), .fields = kPodSecurityContextFields, .json_fields = kPodSecurityContextJson, .slots = kPodSecurityContextSlots.data(), .hash_multiplier = 10290637067074948239U, .hash_shift = 60, .by_number = kPodSecurityContextNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kSeccompProfileJson = {{
@@ -3069,7 +3069,7 @@ constexpr std::array<schema::JsonField, 2> kSeccompProfileJson = {{
 constexpr std::array<std::uint8_t, 2> kSeccompProfileSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kSeccompProfileNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kSeccompProfileDesc = {.group = "", .version = "v1", .name = "SeccompProfile", .doc = "", .is_kind = false, .size = sizeof(SeccompProfile), .alignment = alignof(SeccompProfile), .fields = kSeccompProfileFields, .json_fields = kSeccompProfileJson, .slots = kSeccompProfileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSeccompProfileNumbers};
+constexpr schema::TypeDesc kSeccompProfileDesc = {.group = "", .version = "v1", .name = "SeccompProfile", .doc = "A filter for system calls.", .is_kind = false, .size = sizeof(SeccompProfile), .alignment = alignof(SeccompProfile), .fields = kSeccompProfileFields, .json_fields = kSeccompProfileJson, .slots = kSeccompProfileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kSeccompProfileNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kAppArmorProfileJson = {{
@@ -3079,7 +3079,7 @@ constexpr std::array<schema::JsonField, 2> kAppArmorProfileJson = {{
 constexpr std::array<std::uint8_t, 2> kAppArmorProfileSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kAppArmorProfileNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kAppArmorProfileDesc = {.group = "", .version = "v1", .name = "AppArmorProfile", .doc = "", .is_kind = false, .size = sizeof(AppArmorProfile), .alignment = alignof(AppArmorProfile), .fields = kAppArmorProfileFields, .json_fields = kAppArmorProfileJson, .slots = kAppArmorProfileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kAppArmorProfileNumbers};
+constexpr schema::TypeDesc kAppArmorProfileDesc = {.group = "", .version = "v1", .name = "AppArmorProfile", .doc = "An AppArmor profile.", .is_kind = false, .size = sizeof(AppArmorProfile), .alignment = alignof(AppArmorProfile), .fields = kAppArmorProfileFields, .json_fields = kAppArmorProfileJson, .slots = kAppArmorProfileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kAppArmorProfileNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kPodDNSConfigJson = {{
@@ -3090,7 +3090,7 @@ constexpr std::array<schema::JsonField, 3> kPodDNSConfigJson = {{
 constexpr std::array<std::uint8_t, 4> kPodDNSConfigSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 4> kPodDNSConfigNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kPodDNSConfigDesc = {.group = "", .version = "v1", .name = "PodDNSConfig", .doc = "", .is_kind = false, .size = sizeof(PodDNSConfig), .alignment = alignof(PodDNSConfig), .fields = kPodDNSConfigFields, .json_fields = kPodDNSConfigJson, .slots = kPodDNSConfigSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kPodDNSConfigNumbers};
+constexpr schema::TypeDesc kPodDNSConfigDesc = {.group = "", .version = "v1", .name = "PodDNSConfig", .doc = "DNS settings of a pod.", .is_kind = false, .size = sizeof(PodDNSConfig), .alignment = alignof(PodDNSConfig), .fields = kPodDNSConfigFields, .json_fields = kPodDNSConfigJson, .slots = kPodDNSConfigSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kPodDNSConfigNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPodDNSConfigOptionJson = {{
@@ -3100,7 +3100,7 @@ constexpr std::array<schema::JsonField, 2> kPodDNSConfigOptionJson = {{
 constexpr std::array<std::uint8_t, 2> kPodDNSConfigOptionSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kPodDNSConfigOptionNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPodDNSConfigOptionDesc = {.group = "", .version = "v1", .name = "PodDNSConfigOption", .doc = "", .is_kind = false, .size = sizeof(PodDNSConfigOption), .alignment = alignof(PodDNSConfigOption), .fields = kPodDNSConfigOptionFields, .json_fields = kPodDNSConfigOptionJson, .slots = kPodDNSConfigOptionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kPodDNSConfigOptionNumbers};
+constexpr schema::TypeDesc kPodDNSConfigOptionDesc = {.group = "", .version = "v1", .name = "PodDNSConfigOption", .doc = "An option of the resolver.", .is_kind = false, .size = sizeof(PodDNSConfigOption), .alignment = alignof(PodDNSConfigOption), .fields = kPodDNSConfigOptionFields, .json_fields = kPodDNSConfigOptionJson, .slots = kPodDNSConfigOptionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kPodDNSConfigOptionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kPodIPJson = {{
@@ -3109,7 +3109,7 @@ constexpr std::array<schema::JsonField, 1> kPodIPJson = {{
 constexpr std::array<std::uint8_t, 2> kPodIPSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kPodIPNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kPodIPDesc = {.group = "", .version = "v1", .name = "PodIP", .doc = "", .is_kind = false, .size = sizeof(PodIP), .alignment = alignof(PodIP), .fields = kPodIPFields, .json_fields = kPodIPJson, .slots = kPodIPSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodIPNumbers};
+constexpr schema::TypeDesc kPodIPDesc = {.group = "", .version = "v1", .name = "PodIP", .doc = "An address of a pod.", .is_kind = false, .size = sizeof(PodIP), .alignment = alignof(PodIP), .fields = kPodIPFields, .json_fields = kPodIPJson, .slots = kPodIPSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPodIPNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kHostIPJson = {{
@@ -3118,7 +3118,7 @@ constexpr std::array<schema::JsonField, 1> kHostIPJson = {{
 constexpr std::array<std::uint8_t, 2> kHostIPSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kHostIPNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kHostIPDesc = {.group = "", .version = "v1", .name = "HostIP", .doc = "", .is_kind = false, .size = sizeof(HostIP), .alignment = alignof(HostIP), .fields = kHostIPFields, .json_fields = kHostIPJson, .slots = kHostIPSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kHostIPNumbers};
+constexpr schema::TypeDesc kHostIPDesc = {.group = "", .version = "v1", .name = "HostIP", .doc = "An address of a node.", .is_kind = false, .size = sizeof(HostIP), .alignment = alignof(HostIP), .fields = kHostIPFields, .json_fields = kHostIPJson, .slots = kHostIPSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kHostIPNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 25> kEphemeralContainerCommonJson = {{
@@ -3151,7 +3151,7 @@ constexpr std::array<schema::JsonField, 25> kEphemeralContainerCommonJson = {{
 constexpr std::array<std::uint8_t, 64> kEphemeralContainerCommonSlots = {22, 255, 0, 255, 21, 255, 255, 6, 255, 255, 255, 255, 255, 18, 255, 255, 255, 255, 255, 24, 255, 4, 255, 9, 255, 255, 8, 10, 255, 255, 255, 255, 5, 255, 255, 255, 23, 255, 255, 14, 255, 255, 16, 13, 255, 7, 255, 11, 255, 17, 1, 20, 2, 255, 255, 255, 255, 255, 3, 255, 255, 19, 15, 12};
 constexpr std::array<std::uint8_t, 26> kEphemeralContainerCommonNumbers = {255, 0, 1, 2, 3, 4, 5, 7, 8, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 6, 19, 13, 16, 9, 10, 11};
 }  // namespace
-constexpr schema::TypeDesc kEphemeralContainerCommonDesc = {.group = "", .version = "v1", .name = "EphemeralContainerCommon", .doc = "", .is_kind = false, .size = sizeof(EphemeralContainerCommon), .alignment = alignof(EphemeralContainerCommon), .fields = kEphemeralContainerCommonFields, .json_fields = kEphemeralContainerCommonJson, .slots = kEphemeralContainerCommonSlots.data(), .hash_multiplier = 2391645757418310133U, .hash_shift = 58, .by_number = kEphemeralContainerCommonNumbers};
+constexpr schema::TypeDesc kEphemeralContainerCommonDesc = {.group = "", .version = "v1", .name = "EphemeralContainerCommon", .doc = "What ephemeral containers have in common with others.", .is_kind = false, .size = sizeof(EphemeralContainerCommon), .alignment = alignof(EphemeralContainerCommon), .fields = kEphemeralContainerCommonFields, .json_fields = kEphemeralContainerCommonJson, .slots = kEphemeralContainerCommonSlots.data(), .hash_multiplier = 2391645757418310133U, .hash_shift = 58, .by_number = kEphemeralContainerCommonNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 26> kEphemeralContainerJson = {{
@@ -3185,7 +3185,7 @@ constexpr std::array<schema::JsonField, 26> kEphemeralContainerJson = {{
 constexpr std::array<std::uint8_t, 64> kEphemeralContainerSlots = {255, 255, 24, 13, 255, 255, 2, 1, 255, 25, 11, 255, 255, 19, 5, 255, 255, 255, 255, 3, 7, 21, 255, 255, 20, 255, 255, 255, 255, 255, 255, 22, 0, 18, 255, 255, 255, 16, 255, 255, 255, 9, 255, 255, 255, 14, 255, 23, 255, 255, 255, 255, 255, 255, 6, 8, 15, 255, 4, 255, 10, 12, 255, 17};
 constexpr std::array<std::uint8_t, 3> kEphemeralContainerNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kEphemeralContainerDesc = {.group = "", .version = "v1", .name = "EphemeralContainer", .doc = "", .is_kind = false, .size = sizeof(EphemeralContainer), .alignment = alignof(EphemeralContainer), .fields = kEphemeralContainerFields, .json_fields = kEphemeralContainerJson, .slots = kEphemeralContainerSlots.data(), .hash_multiplier = 4657390615875232583U, .hash_shift = 58, .by_number = kEphemeralContainerNumbers};
+constexpr schema::TypeDesc kEphemeralContainerDesc = {.group = "", .version = "v1", .name = "EphemeralContainer", .doc = "A container added to look into a running pod.", .is_kind = false, .size = sizeof(EphemeralContainer), .alignment = alignof(EphemeralContainer), .fields = kEphemeralContainerFields, .json_fields = kEphemeralContainerJson, .slots = kEphemeralContainerSlots.data(), .hash_multiplier = 4657390615875232583U, .hash_shift = 58, .by_number = kEphemeralContainerNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kEvictionResponderJson = {{
@@ -3195,7 +3195,7 @@ constexpr std::array<schema::JsonField, 2> kEvictionResponderJson = {{
 constexpr std::array<std::uint8_t, 2> kEvictionResponderSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kEvictionResponderNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kEvictionResponderDesc = {.group = "", .version = "v1", .name = "EvictionResponder", .doc = "", .is_kind = false, .size = sizeof(EvictionResponder), .alignment = alignof(EvictionResponder), .fields = kEvictionResponderFields, .json_fields = kEvictionResponderJson, .slots = kEvictionResponderSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kEvictionResponderNumbers};
+constexpr schema::TypeDesc kEvictionResponderDesc = {.group = "", .version = "v1", .name = "EvictionResponder", .doc = "Someone who is asked before a pod is evicted.", .is_kind = false, .size = sizeof(EvictionResponder), .alignment = alignof(EvictionResponder), .fields = kEvictionResponderFields, .json_fields = kEvictionResponderJson, .slots = kEvictionResponderSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kEvictionResponderNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 22> kPodStatusJson = {{
@@ -3225,7 +3225,7 @@ constexpr std::array<schema::JsonField, 22> kPodStatusJson = {{
 constexpr std::array<std::uint8_t, 32> kPodStatusSlots = {255, 9, 8, 255, 255, 0, 7, 6, 13, 255, 255, 4, 255, 3, 17, 15, 11, 10, 12, 5, 255, 14, 18, 1, 20, 255, 2, 255, 19, 255, 21, 16};
 constexpr std::array<std::uint8_t, 23> kPodStatusNumbers = {255, 1, 2, 3, 4, 6, 8, 10, 12, 13, 11, 5, 9, 14, 15, 16, 7, 0, 17, 18, 19, 20, 21};
 }  // namespace
-constexpr schema::TypeDesc kPodStatusDesc = {.group = "", .version = "v1", .name = "PodStatus", .doc = "", .is_kind = false, .size = sizeof(PodStatus), .alignment = alignof(PodStatus), .fields = kPodStatusFields, .json_fields = kPodStatusJson, .slots = kPodStatusSlots.data(), .hash_multiplier = 16280411304412810743U, .hash_shift = 59, .by_number = kPodStatusNumbers};
+constexpr schema::TypeDesc kPodStatusDesc = {.group = "", .version = "v1", .name = "PodStatus", .doc = "What is known of a pod.", .is_kind = false, .size = sizeof(PodStatus), .alignment = alignof(PodStatus), .fields = kPodStatusFields, .json_fields = kPodStatusJson, .slots = kPodStatusSlots.data(), .hash_multiplier = 16280411304412810743U, .hash_shift = 59, .by_number = kPodStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kPodJson = {{
@@ -3238,7 +3238,7 @@ constexpr std::array<schema::JsonField, 5> kPodJson = {{
 constexpr std::array<std::uint8_t, 8> kPodSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kPodNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kPodDesc = {.group = "", .version = "v1", .name = "Pod", .doc = "", .is_kind = true, .size = sizeof(Pod), .alignment = alignof(Pod), .fields = kPodFields, .json_fields = kPodJson, .slots = kPodSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kPodNumbers};
+constexpr schema::TypeDesc kPodDesc = {.group = "", .version = "v1", .name = "Pod", .doc = "Containers that run together on one node.", .is_kind = true, .size = sizeof(Pod), .alignment = alignof(Pod), .fields = kPodFields, .json_fields = kPodJson, .slots = kPodSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kPodNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kPodListJson = {{
@@ -3250,7 +3250,7 @@ constexpr std::array<schema::JsonField, 4> kPodListJson = {{
 constexpr std::array<std::uint8_t, 4> kPodListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kPodListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kPodListDesc = {.group = "", .version = "v1", .name = "PodList", .doc = "", .is_kind = true, .size = sizeof(PodList), .alignment = alignof(PodList), .fields = kPodListFields, .json_fields = kPodListJson, .slots = kPodListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPodListNumbers};
+constexpr schema::TypeDesc kPodListDesc = {.group = "", .version = "v1", .name = "PodList", .doc = "A list of pods.", .is_kind = true, .size = sizeof(PodList), .alignment = alignof(PodList), .fields = kPodListFields, .json_fields = kPodListJson, .slots = kPodListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPodListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPodTemplateSpecJson = {{
@@ -3260,7 +3260,7 @@ constexpr std::array<schema::JsonField, 2> kPodTemplateSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kPodTemplateSpecSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kPodTemplateSpecNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPodTemplateSpecDesc = {.group = "", .version = "v1", .name = "PodTemplateSpec", .doc = "", .is_kind = false, .size = sizeof(PodTemplateSpec), .alignment = alignof(PodTemplateSpec), .fields = kPodTemplateSpecFields, .json_fields = kPodTemplateSpecJson, .slots = kPodTemplateSpecSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodTemplateSpecNumbers};
+constexpr schema::TypeDesc kPodTemplateSpecDesc = {.group = "", .version = "v1", .name = "PodTemplateSpec", .doc = "What pods are made from.", .is_kind = false, .size = sizeof(PodTemplateSpec), .alignment = alignof(PodTemplateSpec), .fields = kPodTemplateSpecFields, .json_fields = kPodTemplateSpecJson, .slots = kPodTemplateSpecSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kPodTemplateSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kPodTemplateJson = {{
@@ -3272,7 +3272,7 @@ constexpr std::array<schema::JsonField, 4> kPodTemplateJson = {{
 constexpr std::array<std::uint8_t, 4> kPodTemplateSlots = {3, 0, 2, 1};
 constexpr std::array<std::uint8_t, 3> kPodTemplateNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kPodTemplateDesc = {.group = "", .version = "v1", .name = "PodTemplate", .doc = "", .is_kind = true, .size = sizeof(PodTemplate), .alignment = alignof(PodTemplate), .fields = kPodTemplateFields, .json_fields = kPodTemplateJson, .slots = kPodTemplateSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kPodTemplateNumbers};
+constexpr schema::TypeDesc kPodTemplateDesc = {.group = "", .version = "v1", .name = "PodTemplate", .doc = "A stored template for pods.", .is_kind = true, .size = sizeof(PodTemplate), .alignment = alignof(PodTemplate), .fields = kPodTemplateFields, .json_fields = kPodTemplateJson, .slots = kPodTemplateSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kPodTemplateNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kPodTemplateListJson = {{
@@ -3284,7 +3284,7 @@ constexpr std::array<schema::JsonField, 4> kPodTemplateListJson = {{
 constexpr std::array<std::uint8_t, 4> kPodTemplateListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kPodTemplateListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kPodTemplateListDesc = {.group = "", .version = "v1", .name = "PodTemplateList", .doc = "", .is_kind = true, .size = sizeof(PodTemplateList), .alignment = alignof(PodTemplateList), .fields = kPodTemplateListFields, .json_fields = kPodTemplateListJson, .slots = kPodTemplateListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPodTemplateListNumbers};
+constexpr schema::TypeDesc kPodTemplateListDesc = {.group = "", .version = "v1", .name = "PodTemplateList", .doc = "A list of pod templates.", .is_kind = true, .size = sizeof(PodTemplateList), .alignment = alignof(PodTemplateList), .fields = kPodTemplateListFields, .json_fields = kPodTemplateListJson, .slots = kPodTemplateListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPodTemplateListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kServiceAccountJson = {{
@@ -3298,7 +3298,7 @@ constexpr std::array<schema::JsonField, 6> kServiceAccountJson = {{
 constexpr std::array<std::uint8_t, 8> kServiceAccountSlots = {0, 255, 3, 2, 255, 5, 1, 4};
 constexpr std::array<std::uint8_t, 5> kServiceAccountNumbers = {255, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kServiceAccountDesc = {.group = "", .version = "v1", .name = "ServiceAccount", .doc = "", .is_kind = true, .size = sizeof(ServiceAccount), .alignment = alignof(ServiceAccount), .fields = kServiceAccountFields, .json_fields = kServiceAccountJson, .slots = kServiceAccountSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 61, .by_number = kServiceAccountNumbers};
+constexpr schema::TypeDesc kServiceAccountDesc = {.group = "", .version = "v1", .name = "ServiceAccount", .doc = "An identity for pods.", .is_kind = true, .size = sizeof(ServiceAccount), .alignment = alignof(ServiceAccount), .fields = kServiceAccountFields, .json_fields = kServiceAccountJson, .slots = kServiceAccountSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 61, .by_number = kServiceAccountNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kServiceAccountListJson = {{
@@ -3310,7 +3310,7 @@ constexpr std::array<schema::JsonField, 4> kServiceAccountListJson = {{
 constexpr std::array<std::uint8_t, 4> kServiceAccountListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kServiceAccountListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kServiceAccountListDesc = {.group = "", .version = "v1", .name = "ServiceAccountList", .doc = "", .is_kind = true, .size = sizeof(ServiceAccountList), .alignment = alignof(ServiceAccountList), .fields = kServiceAccountListFields, .json_fields = kServiceAccountListJson, .slots = kServiceAccountListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kServiceAccountListNumbers};
+constexpr schema::TypeDesc kServiceAccountListDesc = {.group = "", .version = "v1", .name = "ServiceAccountList", .doc = "A list of service accounts.", .is_kind = true, .size = sizeof(ServiceAccountList), .alignment = alignof(ServiceAccountList), .fields = kServiceAccountListFields, .json_fields = kServiceAccountListJson, .slots = kServiceAccountListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kServiceAccountListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kNodeSpecJson = {{
@@ -3326,7 +3326,7 @@ constexpr std::array<schema::JsonField, 8> kNodeSpecJson = {{
 constexpr std::array<std::uint8_t, 8> kNodeSpecSlots = {5, 2, 0, 6, 7, 4, 3, 1};
 constexpr std::array<std::uint8_t, 9> kNodeSpecNumbers = {255, 0, 6, 2, 3, 4, 5, 1, 7};
 }  // namespace
-constexpr schema::TypeDesc kNodeSpecDesc = {.group = "", .version = "v1", .name = "NodeSpec", .doc = "", .is_kind = false, .size = sizeof(NodeSpec), .alignment = alignof(NodeSpec), .fields = kNodeSpecFields, .json_fields = kNodeSpecJson, .slots = kNodeSpecSlots.data(), .hash_multiplier = 12493295697053269181U, .hash_shift = 61, .by_number = kNodeSpecNumbers};
+constexpr schema::TypeDesc kNodeSpecDesc = {.group = "", .version = "v1", .name = "NodeSpec", .doc = "What is set for a node.", .is_kind = false, .size = sizeof(NodeSpec), .alignment = alignof(NodeSpec), .fields = kNodeSpecFields, .json_fields = kNodeSpecJson, .slots = kNodeSpecSlots.data(), .hash_multiplier = 12493295697053269181U, .hash_shift = 61, .by_number = kNodeSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kNodePodPreemptionPolicyJson = {{
@@ -3335,7 +3335,7 @@ constexpr std::array<schema::JsonField, 1> kNodePodPreemptionPolicyJson = {{
 constexpr std::array<std::uint8_t, 2> kNodePodPreemptionPolicySlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kNodePodPreemptionPolicyNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kNodePodPreemptionPolicyDesc = {.group = "", .version = "v1", .name = "NodePodPreemptionPolicy", .doc = "", .is_kind = false, .size = sizeof(NodePodPreemptionPolicy), .alignment = alignof(NodePodPreemptionPolicy), .fields = kNodePodPreemptionPolicyFields, .json_fields = kNodePodPreemptionPolicyJson, .slots = kNodePodPreemptionPolicySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodePodPreemptionPolicyNumbers};
+constexpr schema::TypeDesc kNodePodPreemptionPolicyDesc = {.group = "", .version = "v1", .name = "NodePodPreemptionPolicy", .doc = "Rules for displacing pods of a node.", .is_kind = false, .size = sizeof(NodePodPreemptionPolicy), .alignment = alignof(NodePodPreemptionPolicy), .fields = kNodePodPreemptionPolicyFields, .json_fields = kNodePodPreemptionPolicyJson, .slots = kNodePodPreemptionPolicySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodePodPreemptionPolicyNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kNodeConfigSourceJson = {{
@@ -3344,7 +3344,7 @@ constexpr std::array<schema::JsonField, 1> kNodeConfigSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeConfigSourceSlots = {0, 255};
 constexpr std::array<std::uint8_t, 3> kNodeConfigSourceNumbers = {255, 255, 0};
 }  // namespace
-constexpr schema::TypeDesc kNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "NodeConfigSource", .doc = "", .is_kind = false, .size = sizeof(NodeConfigSource), .alignment = alignof(NodeConfigSource), .fields = kNodeConfigSourceFields, .json_fields = kNodeConfigSourceJson, .slots = kNodeConfigSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeConfigSourceNumbers};
+constexpr schema::TypeDesc kNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "NodeConfigSource", .doc = "No longer used.", .is_kind = false, .size = sizeof(NodeConfigSource), .alignment = alignof(NodeConfigSource), .fields = kNodeConfigSourceFields, .json_fields = kNodeConfigSourceJson, .slots = kNodeConfigSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeConfigSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kConfigMapNodeConfigSourceJson = {{
@@ -3357,7 +3357,7 @@ constexpr std::array<schema::JsonField, 5> kConfigMapNodeConfigSourceJson = {{
 constexpr std::array<std::uint8_t, 8> kConfigMapNodeConfigSourceSlots = {255, 3, 255, 2, 255, 4, 0, 1};
 constexpr std::array<std::uint8_t, 6> kConfigMapNodeConfigSourceNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapNodeConfigSource", .doc = "", .is_kind = false, .size = sizeof(ConfigMapNodeConfigSource), .alignment = alignof(ConfigMapNodeConfigSource), .fields = kConfigMapNodeConfigSourceFields, .json_fields = kConfigMapNodeConfigSourceJson, .slots = kConfigMapNodeConfigSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 61, .by_number = kConfigMapNodeConfigSourceNumbers};
+constexpr schema::TypeDesc kConfigMapNodeConfigSourceDesc = {.group = "", .version = "v1", .name = "ConfigMapNodeConfigSource", .doc = "No longer used.", .is_kind = false, .size = sizeof(ConfigMapNodeConfigSource), .alignment = alignof(ConfigMapNodeConfigSource), .fields = kConfigMapNodeConfigSourceFields, .json_fields = kConfigMapNodeConfigSourceJson, .slots = kConfigMapNodeConfigSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 61, .by_number = kConfigMapNodeConfigSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kDaemonEndpointJson = {{
@@ -3366,7 +3366,7 @@ constexpr std::array<schema::JsonField, 1> kDaemonEndpointJson = {{
 constexpr std::array<std::uint8_t, 2> kDaemonEndpointSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kDaemonEndpointNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kDaemonEndpointDesc = {.group = "", .version = "v1", .name = "DaemonEndpoint", .doc = "", .is_kind = false, .size = sizeof(DaemonEndpoint), .alignment = alignof(DaemonEndpoint), .fields = kDaemonEndpointFields, .json_fields = kDaemonEndpointJson, .slots = kDaemonEndpointSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDaemonEndpointNumbers};
+constexpr schema::TypeDesc kDaemonEndpointDesc = {.group = "", .version = "v1", .name = "DaemonEndpoint", .doc = "Where a program of the node listens.", .is_kind = false, .size = sizeof(DaemonEndpoint), .alignment = alignof(DaemonEndpoint), .fields = kDaemonEndpointFields, .json_fields = kDaemonEndpointJson, .slots = kDaemonEndpointSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDaemonEndpointNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kNodeDaemonEndpointsJson = {{
@@ -3375,7 +3375,7 @@ constexpr std::array<schema::JsonField, 1> kNodeDaemonEndpointsJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeDaemonEndpointsSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kNodeDaemonEndpointsNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kNodeDaemonEndpointsDesc = {.group = "", .version = "v1", .name = "NodeDaemonEndpoints", .doc = "", .is_kind = false, .size = sizeof(NodeDaemonEndpoints), .alignment = alignof(NodeDaemonEndpoints), .fields = kNodeDaemonEndpointsFields, .json_fields = kNodeDaemonEndpointsJson, .slots = kNodeDaemonEndpointsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeDaemonEndpointsNumbers};
+constexpr schema::TypeDesc kNodeDaemonEndpointsDesc = {.group = "", .version = "v1", .name = "NodeDaemonEndpoints", .doc = "Where programs of the node listen.", .is_kind = false, .size = sizeof(NodeDaemonEndpoints), .alignment = alignof(NodeDaemonEndpoints), .fields = kNodeDaemonEndpointsFields, .json_fields = kNodeDaemonEndpointsJson, .slots = kNodeDaemonEndpointsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeDaemonEndpointsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeRuntimeHandlerFeaturesJson = {{
@@ -3385,7 +3385,7 @@ constexpr std::array<schema::JsonField, 2> kNodeRuntimeHandlerFeaturesJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeRuntimeHandlerFeaturesSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kNodeRuntimeHandlerFeaturesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeRuntimeHandlerFeaturesDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandlerFeatures", .doc = "", .is_kind = false, .size = sizeof(NodeRuntimeHandlerFeatures), .alignment = alignof(NodeRuntimeHandlerFeatures), .fields = kNodeRuntimeHandlerFeaturesFields, .json_fields = kNodeRuntimeHandlerFeaturesJson, .slots = kNodeRuntimeHandlerFeaturesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeRuntimeHandlerFeaturesNumbers};
+constexpr schema::TypeDesc kNodeRuntimeHandlerFeaturesDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandlerFeatures", .doc = "What a runtime handler can do.", .is_kind = false, .size = sizeof(NodeRuntimeHandlerFeatures), .alignment = alignof(NodeRuntimeHandlerFeatures), .fields = kNodeRuntimeHandlerFeaturesFields, .json_fields = kNodeRuntimeHandlerFeaturesJson, .slots = kNodeRuntimeHandlerFeaturesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeRuntimeHandlerFeaturesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeRuntimeHandlerJson = {{
@@ -3395,7 +3395,7 @@ constexpr std::array<schema::JsonField, 2> kNodeRuntimeHandlerJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeRuntimeHandlerSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kNodeRuntimeHandlerNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeRuntimeHandlerDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandler", .doc = "", .is_kind = false, .size = sizeof(NodeRuntimeHandler), .alignment = alignof(NodeRuntimeHandler), .fields = kNodeRuntimeHandlerFields, .json_fields = kNodeRuntimeHandlerJson, .slots = kNodeRuntimeHandlerSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeRuntimeHandlerNumbers};
+constexpr schema::TypeDesc kNodeRuntimeHandlerDesc = {.group = "", .version = "v1", .name = "NodeRuntimeHandler", .doc = "A runtime handler of the node.", .is_kind = false, .size = sizeof(NodeRuntimeHandler), .alignment = alignof(NodeRuntimeHandler), .fields = kNodeRuntimeHandlerFields, .json_fields = kNodeRuntimeHandlerJson, .slots = kNodeRuntimeHandlerSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeRuntimeHandlerNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kNodeFeaturesJson = {{
@@ -3404,7 +3404,7 @@ constexpr std::array<schema::JsonField, 1> kNodeFeaturesJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeFeaturesSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kNodeFeaturesNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kNodeFeaturesDesc = {.group = "", .version = "v1", .name = "NodeFeatures", .doc = "", .is_kind = false, .size = sizeof(NodeFeatures), .alignment = alignof(NodeFeatures), .fields = kNodeFeaturesFields, .json_fields = kNodeFeaturesJson, .slots = kNodeFeaturesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeFeaturesNumbers};
+constexpr schema::TypeDesc kNodeFeaturesDesc = {.group = "", .version = "v1", .name = "NodeFeatures", .doc = "What the node's runtime can do.", .is_kind = false, .size = sizeof(NodeFeatures), .alignment = alignof(NodeFeatures), .fields = kNodeFeaturesFields, .json_fields = kNodeFeaturesJson, .slots = kNodeFeaturesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeFeaturesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 12> kNodeSystemInfoJson = {{
@@ -3424,7 +3424,7 @@ constexpr std::array<schema::JsonField, 12> kNodeSystemInfoJson = {{
 constexpr std::array<std::uint8_t, 16> kNodeSystemInfoSlots = {4, 5, 7, 11, 2, 255, 3, 0, 255, 8, 255, 10, 9, 6, 1, 255};
 constexpr std::array<std::uint8_t, 13> kNodeSystemInfoNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 }  // namespace
-constexpr schema::TypeDesc kNodeSystemInfoDesc = {.group = "", .version = "v1", .name = "NodeSystemInfo", .doc = "", .is_kind = false, .size = sizeof(NodeSystemInfo), .alignment = alignof(NodeSystemInfo), .fields = kNodeSystemInfoFields, .json_fields = kNodeSystemInfoJson, .slots = kNodeSystemInfoSlots.data(), .hash_multiplier = 4784178887934205535U, .hash_shift = 60, .by_number = kNodeSystemInfoNumbers};
+constexpr schema::TypeDesc kNodeSystemInfoDesc = {.group = "", .version = "v1", .name = "NodeSystemInfo", .doc = "What the node says of itself.", .is_kind = false, .size = sizeof(NodeSystemInfo), .alignment = alignof(NodeSystemInfo), .fields = kNodeSystemInfoFields, .json_fields = kNodeSystemInfoJson, .slots = kNodeSystemInfoSlots.data(), .hash_multiplier = 4784178887934205535U, .hash_shift = 60, .by_number = kNodeSystemInfoNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kNodeSwapStatusJson = {{
@@ -3433,7 +3433,7 @@ constexpr std::array<schema::JsonField, 1> kNodeSwapStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeSwapStatusSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kNodeSwapStatusNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kNodeSwapStatusDesc = {.group = "", .version = "v1", .name = "NodeSwapStatus", .doc = "", .is_kind = false, .size = sizeof(NodeSwapStatus), .alignment = alignof(NodeSwapStatus), .fields = kNodeSwapStatusFields, .json_fields = kNodeSwapStatusJson, .slots = kNodeSwapStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSwapStatusNumbers};
+constexpr schema::TypeDesc kNodeSwapStatusDesc = {.group = "", .version = "v1", .name = "NodeSwapStatus", .doc = "The swap of a node.", .is_kind = false, .size = sizeof(NodeSwapStatus), .alignment = alignof(NodeSwapStatus), .fields = kNodeSwapStatusFields, .json_fields = kNodeSwapStatusJson, .slots = kNodeSwapStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeSwapStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kNodeConfigStatusJson = {{
@@ -3445,7 +3445,7 @@ constexpr std::array<schema::JsonField, 4> kNodeConfigStatusJson = {{
 constexpr std::array<std::uint8_t, 4> kNodeConfigStatusSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 5> kNodeConfigStatusNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kNodeConfigStatusDesc = {.group = "", .version = "v1", .name = "NodeConfigStatus", .doc = "", .is_kind = false, .size = sizeof(NodeConfigStatus), .alignment = alignof(NodeConfigStatus), .fields = kNodeConfigStatusFields, .json_fields = kNodeConfigStatusJson, .slots = kNodeConfigStatusSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNodeConfigStatusNumbers};
+constexpr schema::TypeDesc kNodeConfigStatusDesc = {.group = "", .version = "v1", .name = "NodeConfigStatus", .doc = "No longer used.", .is_kind = false, .size = sizeof(NodeConfigStatus), .alignment = alignof(NodeConfigStatus), .fields = kNodeConfigStatusFields, .json_fields = kNodeConfigStatusJson, .slots = kNodeConfigStatusSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNodeConfigStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 14> kNodeStatusJson = {{
@@ -3467,7 +3467,7 @@ constexpr std::array<schema::JsonField, 14> kNodeStatusJson = {{
 constexpr std::array<std::uint8_t, 16> kNodeStatusSlots = {9, 5, 0, 6, 1, 12, 7, 255, 8, 11, 3, 13, 2, 255, 4, 10};
 constexpr std::array<std::uint8_t, 15> kNodeStatusNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 }  // namespace
-constexpr schema::TypeDesc kNodeStatusDesc = {.group = "", .version = "v1", .name = "NodeStatus", .doc = "", .is_kind = false, .size = sizeof(NodeStatus), .alignment = alignof(NodeStatus), .fields = kNodeStatusFields, .json_fields = kNodeStatusJson, .slots = kNodeStatusSlots.data(), .hash_multiplier = 10380218307330087013U, .hash_shift = 60, .by_number = kNodeStatusNumbers};
+constexpr schema::TypeDesc kNodeStatusDesc = {.group = "", .version = "v1", .name = "NodeStatus", .doc = "What is known of a node.", .is_kind = false, .size = sizeof(NodeStatus), .alignment = alignof(NodeStatus), .fields = kNodeStatusFields, .json_fields = kNodeStatusJson, .slots = kNodeStatusSlots.data(), .hash_multiplier = 10380218307330087013U, .hash_shift = 60, .by_number = kNodeStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kAttachedVolumeJson = {{
@@ -3477,7 +3477,7 @@ constexpr std::array<schema::JsonField, 2> kAttachedVolumeJson = {{
 constexpr std::array<std::uint8_t, 2> kAttachedVolumeSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kAttachedVolumeNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kAttachedVolumeDesc = {.group = "", .version = "v1", .name = "AttachedVolume", .doc = "", .is_kind = false, .size = sizeof(AttachedVolume), .alignment = alignof(AttachedVolume), .fields = kAttachedVolumeFields, .json_fields = kAttachedVolumeJson, .slots = kAttachedVolumeSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kAttachedVolumeNumbers};
+constexpr schema::TypeDesc kAttachedVolumeDesc = {.group = "", .version = "v1", .name = "AttachedVolume", .doc = "A volume attached to a node.", .is_kind = false, .size = sizeof(AttachedVolume), .alignment = alignof(AttachedVolume), .fields = kAttachedVolumeFields, .json_fields = kAttachedVolumeJson, .slots = kAttachedVolumeSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kAttachedVolumeNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kContainerImageJson = {{
@@ -3487,7 +3487,7 @@ constexpr std::array<schema::JsonField, 2> kContainerImageJson = {{
 constexpr std::array<std::uint8_t, 2> kContainerImageSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kContainerImageNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kContainerImageDesc = {.group = "", .version = "v1", .name = "ContainerImage", .doc = "", .is_kind = false, .size = sizeof(ContainerImage), .alignment = alignof(ContainerImage), .fields = kContainerImageFields, .json_fields = kContainerImageJson, .slots = kContainerImageSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerImageNumbers};
+constexpr schema::TypeDesc kContainerImageDesc = {.group = "", .version = "v1", .name = "ContainerImage", .doc = "An image on a node.", .is_kind = false, .size = sizeof(ContainerImage), .alignment = alignof(ContainerImage), .fields = kContainerImageFields, .json_fields = kContainerImageJson, .slots = kContainerImageSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kContainerImageNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kNodeConditionJson = {{
@@ -3501,7 +3501,7 @@ constexpr std::array<schema::JsonField, 6> kNodeConditionJson = {{
 constexpr std::array<std::uint8_t, 8> kNodeConditionSlots = {255, 3, 1, 5, 0, 4, 255, 2};
 constexpr std::array<std::uint8_t, 7> kNodeConditionNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kNodeConditionDesc = {.group = "", .version = "v1", .name = "NodeCondition", .doc = "", .is_kind = false, .size = sizeof(NodeCondition), .alignment = alignof(NodeCondition), .fields = kNodeConditionFields, .json_fields = kNodeConditionJson, .slots = kNodeConditionSlots.data(), .hash_multiplier = 3872982626502034967U, .hash_shift = 61, .by_number = kNodeConditionNumbers};
+constexpr schema::TypeDesc kNodeConditionDesc = {.group = "", .version = "v1", .name = "NodeCondition", .doc = "One aspect of a node's state.", .is_kind = false, .size = sizeof(NodeCondition), .alignment = alignof(NodeCondition), .fields = kNodeConditionFields, .json_fields = kNodeConditionJson, .slots = kNodeConditionSlots.data(), .hash_multiplier = 3872982626502034967U, .hash_shift = 61, .by_number = kNodeConditionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeAddressJson = {{
@@ -3511,7 +3511,7 @@ constexpr std::array<schema::JsonField, 2> kNodeAddressJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeAddressSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kNodeAddressNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeAddressDesc = {.group = "", .version = "v1", .name = "NodeAddress", .doc = "", .is_kind = false, .size = sizeof(NodeAddress), .alignment = alignof(NodeAddress), .fields = kNodeAddressFields, .json_fields = kNodeAddressJson, .slots = kNodeAddressSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeAddressNumbers};
+constexpr schema::TypeDesc kNodeAddressDesc = {.group = "", .version = "v1", .name = "NodeAddress", .doc = "An address of a node.", .is_kind = false, .size = sizeof(NodeAddress), .alignment = alignof(NodeAddress), .fields = kNodeAddressFields, .json_fields = kNodeAddressJson, .slots = kNodeAddressSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeAddressNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kNodeJson = {{
@@ -3524,7 +3524,7 @@ constexpr std::array<schema::JsonField, 5> kNodeJson = {{
 constexpr std::array<std::uint8_t, 8> kNodeSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kNodeNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kNodeDesc = {.group = "", .version = "v1", .name = "Node", .doc = "", .is_kind = true, .size = sizeof(Node), .alignment = alignof(Node), .fields = kNodeFields, .json_fields = kNodeJson, .slots = kNodeSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kNodeNumbers};
+constexpr schema::TypeDesc kNodeDesc = {.group = "", .version = "v1", .name = "Node", .doc = "A machine that runs pods.", .is_kind = true, .size = sizeof(Node), .alignment = alignof(Node), .fields = kNodeFields, .json_fields = kNodeJson, .slots = kNodeSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kNodeNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kNodeListJson = {{
@@ -3536,7 +3536,7 @@ constexpr std::array<schema::JsonField, 4> kNodeListJson = {{
 constexpr std::array<std::uint8_t, 4> kNodeListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kNodeListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kNodeListDesc = {.group = "", .version = "v1", .name = "NodeList", .doc = "", .is_kind = true, .size = sizeof(NodeList), .alignment = alignof(NodeList), .fields = kNodeListFields, .json_fields = kNodeListJson, .slots = kNodeListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNodeListNumbers};
+constexpr schema::TypeDesc kNodeListDesc = {.group = "", .version = "v1", .name = "NodeList", .doc = "A list of nodes.", .is_kind = true, .size = sizeof(NodeList), .alignment = alignof(NodeList), .fields = kNodeListFields, .json_fields = kNodeListJson, .slots = kNodeListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNodeListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kNamespaceSpecJson = {{
@@ -3545,7 +3545,7 @@ constexpr std::array<schema::JsonField, 1> kNamespaceSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kNamespaceSpecSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kNamespaceSpecNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceSpecDesc = {.group = "", .version = "v1", .name = "NamespaceSpec", .doc = "", .is_kind = false, .size = sizeof(NamespaceSpec), .alignment = alignof(NamespaceSpec), .fields = kNamespaceSpecFields, .json_fields = kNamespaceSpecJson, .slots = kNamespaceSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNamespaceSpecNumbers};
+constexpr schema::TypeDesc kNamespaceSpecDesc = {.group = "", .version = "v1", .name = "NamespaceSpec", .doc = "What is set for a namespace.", .is_kind = false, .size = sizeof(NamespaceSpec), .alignment = alignof(NamespaceSpec), .fields = kNamespaceSpecFields, .json_fields = kNamespaceSpecJson, .slots = kNamespaceSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNamespaceSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNamespaceStatusJson = {{
@@ -3555,7 +3555,7 @@ constexpr std::array<schema::JsonField, 2> kNamespaceStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kNamespaceStatusSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kNamespaceStatusNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceStatusDesc = {.group = "", .version = "v1", .name = "NamespaceStatus", .doc = "", .is_kind = false, .size = sizeof(NamespaceStatus), .alignment = alignof(NamespaceStatus), .fields = kNamespaceStatusFields, .json_fields = kNamespaceStatusJson, .slots = kNamespaceStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNamespaceStatusNumbers};
+constexpr schema::TypeDesc kNamespaceStatusDesc = {.group = "", .version = "v1", .name = "NamespaceStatus", .doc = "What is known of a namespace.", .is_kind = false, .size = sizeof(NamespaceStatus), .alignment = alignof(NamespaceStatus), .fields = kNamespaceStatusFields, .json_fields = kNamespaceStatusJson, .slots = kNamespaceStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNamespaceStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kNamespaceConditionJson = {{
@@ -3568,7 +3568,7 @@ constexpr std::array<schema::JsonField, 5> kNamespaceConditionJson = {{
 constexpr std::array<std::uint8_t, 8> kNamespaceConditionSlots = {255, 4, 2, 1, 255, 255, 0, 3};
 constexpr std::array<std::uint8_t, 7> kNamespaceConditionNumbers = {255, 0, 1, 255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceConditionDesc = {.group = "", .version = "v1", .name = "NamespaceCondition", .doc = "", .is_kind = false, .size = sizeof(NamespaceCondition), .alignment = alignof(NamespaceCondition), .fields = kNamespaceConditionFields, .json_fields = kNamespaceConditionJson, .slots = kNamespaceConditionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kNamespaceConditionNumbers};
+constexpr schema::TypeDesc kNamespaceConditionDesc = {.group = "", .version = "v1", .name = "NamespaceCondition", .doc = "One aspect of a namespace's state.", .is_kind = false, .size = sizeof(NamespaceCondition), .alignment = alignof(NamespaceCondition), .fields = kNamespaceConditionFields, .json_fields = kNamespaceConditionJson, .slots = kNamespaceConditionSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kNamespaceConditionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kNamespaceJson = {{
@@ -3581,7 +3581,7 @@ constexpr std::array<schema::JsonField, 5> kNamespaceJson = {{
 constexpr std::array<std::uint8_t, 8> kNamespaceSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kNamespaceNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceDesc = {.group = "", .version = "v1", .name = "Namespace", .doc = "", .is_kind = true, .size = sizeof(Namespace), .alignment = alignof(Namespace), .fields = kNamespaceFields, .json_fields = kNamespaceJson, .slots = kNamespaceSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kNamespaceNumbers};
+constexpr schema::TypeDesc kNamespaceDesc = {.group = "", .version = "v1", .name = "Namespace", .doc = "A part of the cluster with names of its own.", .is_kind = true, .size = sizeof(Namespace), .alignment = alignof(Namespace), .fields = kNamespaceFields, .json_fields = kNamespaceJson, .slots = kNamespaceSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kNamespaceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kNamespaceListJson = {{
@@ -3593,7 +3593,7 @@ constexpr std::array<schema::JsonField, 4> kNamespaceListJson = {{
 constexpr std::array<std::uint8_t, 4> kNamespaceListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kNamespaceListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kNamespaceListDesc = {.group = "", .version = "v1", .name = "NamespaceList", .doc = "", .is_kind = true, .size = sizeof(NamespaceList), .alignment = alignof(NamespaceList), .fields = kNamespaceListFields, .json_fields = kNamespaceListJson, .slots = kNamespaceListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNamespaceListNumbers};
+constexpr schema::TypeDesc kNamespaceListDesc = {.group = "", .version = "v1", .name = "NamespaceList", .doc = "A list of namespaces.", .is_kind = true, .size = sizeof(NamespaceList), .alignment = alignof(NamespaceList), .fields = kNamespaceListFields, .json_fields = kNamespaceListJson, .slots = kNamespaceListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kNamespaceListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kBindingJson = {{
@@ -3605,7 +3605,7 @@ constexpr std::array<schema::JsonField, 4> kBindingJson = {{
 constexpr std::array<std::uint8_t, 4> kBindingSlots = {3, 0, 2, 1};
 constexpr std::array<std::uint8_t, 3> kBindingNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kBindingDesc = {.group = "", .version = "v1", .name = "Binding", .doc = "", .is_kind = true, .size = sizeof(Binding), .alignment = alignof(Binding), .fields = kBindingFields, .json_fields = kBindingJson, .slots = kBindingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kBindingNumbers};
+constexpr schema::TypeDesc kBindingDesc = {.group = "", .version = "v1", .name = "Binding", .doc = "Binds a pod to a node; the body of pods/binding.", .is_kind = true, .size = sizeof(Binding), .alignment = alignof(Binding), .fields = kBindingFields, .json_fields = kBindingJson, .slots = kBindingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kBindingNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 7> kObjectReferenceJson = {{
@@ -3620,7 +3620,7 @@ constexpr std::array<schema::JsonField, 7> kObjectReferenceJson = {{
 constexpr std::array<std::uint8_t, 8> kObjectReferenceSlots = {1, 4, 2, 0, 5, 3, 6, 255};
 constexpr std::array<std::uint8_t, 8> kObjectReferenceNumbers = {255, 0, 1, 2, 3, 4, 5, 6};
 }  // namespace
-constexpr schema::TypeDesc kObjectReferenceDesc = {.group = "", .version = "v1", .name = "ObjectReference", .doc = "", .is_kind = false, .size = sizeof(ObjectReference), .alignment = alignof(ObjectReference), .fields = kObjectReferenceFields, .json_fields = kObjectReferenceJson, .slots = kObjectReferenceSlots.data(), .hash_multiplier = 13389617171941807349U, .hash_shift = 61, .by_number = kObjectReferenceNumbers};
+constexpr schema::TypeDesc kObjectReferenceDesc = {.group = "", .version = "v1", .name = "ObjectReference", .doc = "Reference to an object.", .is_kind = false, .size = sizeof(ObjectReference), .alignment = alignof(ObjectReference), .fields = kObjectReferenceFields, .json_fields = kObjectReferenceJson, .slots = kObjectReferenceSlots.data(), .hash_multiplier = 13389617171941807349U, .hash_shift = 61, .by_number = kObjectReferenceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kLocalObjectReferenceJson = {{
@@ -3629,7 +3629,7 @@ constexpr std::array<schema::JsonField, 1> kLocalObjectReferenceJson = {{
 constexpr std::array<std::uint8_t, 2> kLocalObjectReferenceSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kLocalObjectReferenceNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "LocalObjectReference", .doc = "", .is_kind = false, .size = sizeof(LocalObjectReference), .alignment = alignof(LocalObjectReference), .fields = kLocalObjectReferenceFields, .json_fields = kLocalObjectReferenceJson, .slots = kLocalObjectReferenceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kLocalObjectReferenceNumbers};
+constexpr schema::TypeDesc kLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "LocalObjectReference", .doc = "Reference to an object of the same namespace.", .is_kind = false, .size = sizeof(LocalObjectReference), .alignment = alignof(LocalObjectReference), .fields = kLocalObjectReferenceFields, .json_fields = kLocalObjectReferenceJson, .slots = kLocalObjectReferenceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kLocalObjectReferenceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kTypedLocalObjectReferenceJson = {{
@@ -3640,7 +3640,7 @@ constexpr std::array<schema::JsonField, 3> kTypedLocalObjectReferenceJson = {{
 constexpr std::array<std::uint8_t, 4> kTypedLocalObjectReferenceSlots = {0, 255, 1, 2};
 constexpr std::array<std::uint8_t, 4> kTypedLocalObjectReferenceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kTypedLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedLocalObjectReference", .doc = "", .is_kind = false, .size = sizeof(TypedLocalObjectReference), .alignment = alignof(TypedLocalObjectReference), .fields = kTypedLocalObjectReferenceFields, .json_fields = kTypedLocalObjectReferenceJson, .slots = kTypedLocalObjectReferenceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTypedLocalObjectReferenceNumbers};
+constexpr schema::TypeDesc kTypedLocalObjectReferenceDesc = {.group = "", .version = "v1", .name = "TypedLocalObjectReference", .doc = "Reference to an object of the same namespace by kind.", .is_kind = false, .size = sizeof(TypedLocalObjectReference), .alignment = alignof(TypedLocalObjectReference), .fields = kTypedLocalObjectReferenceFields, .json_fields = kTypedLocalObjectReferenceJson, .slots = kTypedLocalObjectReferenceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTypedLocalObjectReferenceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kEventSourceJson = {{
@@ -3650,7 +3650,7 @@ constexpr std::array<schema::JsonField, 2> kEventSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kEventSourceSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kEventSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kEventSourceDesc = {.group = "", .version = "v1", .name = "EventSource", .doc = "", .is_kind = false, .size = sizeof(EventSource), .alignment = alignof(EventSource), .fields = kEventSourceFields, .json_fields = kEventSourceJson, .slots = kEventSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSourceNumbers};
+constexpr schema::TypeDesc kEventSourceDesc = {.group = "", .version = "v1", .name = "EventSource", .doc = "Who reported an event.", .is_kind = false, .size = sizeof(EventSource), .alignment = alignof(EventSource), .fields = kEventSourceFields, .json_fields = kEventSourceJson, .slots = kEventSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 17> kEventJson = {{
@@ -3675,7 +3675,7 @@ constexpr std::array<schema::JsonField, 17> kEventJson = {{
 constexpr std::array<std::uint8_t, 32> kEventSlots = {255, 13, 6, 255, 255, 12, 255, 255, 2, 255, 10, 8, 11, 4, 255, 255, 0, 7, 3, 255, 5, 14, 255, 1, 16, 9, 255, 255, 15, 255, 255, 255};
 constexpr std::array<std::uint8_t, 16> kEventNumbers = {255, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 }  // namespace
-constexpr schema::TypeDesc kEventDesc = {.group = "", .version = "v1", .name = "Event", .doc = "", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields, .json_fields = kEventJson, .slots = kEventSlots.data(), .hash_multiplier = 2106445748622659243U, .hash_shift = 59, .by_number = kEventNumbers};
+constexpr schema::TypeDesc kEventDesc = {.group = "", .version = "v1", .name = "Event", .doc = "Something that happened to an object.", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields, .json_fields = kEventJson, .slots = kEventSlots.data(), .hash_multiplier = 2106445748622659243U, .hash_shift = 59, .by_number = kEventNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kEventSeriesJson = {{
@@ -3685,7 +3685,7 @@ constexpr std::array<schema::JsonField, 2> kEventSeriesJson = {{
 constexpr std::array<std::uint8_t, 2> kEventSeriesSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kEventSeriesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kEventSeriesDesc = {.group = "", .version = "v1", .name = "EventSeries", .doc = "", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields, .json_fields = kEventSeriesJson, .slots = kEventSeriesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSeriesNumbers};
+constexpr schema::TypeDesc kEventSeriesDesc = {.group = "", .version = "v1", .name = "EventSeries", .doc = "An event that keeps happening.", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields, .json_fields = kEventSeriesJson, .slots = kEventSeriesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSeriesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kEventListJson = {{
@@ -3697,7 +3697,7 @@ constexpr std::array<schema::JsonField, 4> kEventListJson = {{
 constexpr std::array<std::uint8_t, 4> kEventListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kEventListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kEventListDesc = {.group = "", .version = "v1", .name = "EventList", .doc = "", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields, .json_fields = kEventListJson, .slots = kEventListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kEventListNumbers};
+constexpr schema::TypeDesc kEventListDesc = {.group = "", .version = "v1", .name = "EventList", .doc = "A list of events.", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields, .json_fields = kEventListJson, .slots = kEventListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kEventListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 7> kSecretJson = {{
@@ -3712,7 +3712,7 @@ constexpr std::array<schema::JsonField, 7> kSecretJson = {{
 constexpr std::array<std::uint8_t, 8> kSecretSlots = {3, 1, 255, 0, 2, 6, 5, 4};
 constexpr std::array<std::uint8_t, 6> kSecretNumbers = {255, 2, 4, 6, 5, 3};
 }  // namespace
-constexpr schema::TypeDesc kSecretDesc = {.group = "", .version = "v1", .name = "Secret", .doc = "", .is_kind = true, .size = sizeof(Secret), .alignment = alignof(Secret), .fields = kSecretFields, .json_fields = kSecretJson, .slots = kSecretSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 61, .by_number = kSecretNumbers};
+constexpr schema::TypeDesc kSecretDesc = {.group = "", .version = "v1", .name = "Secret", .doc = "Small data that is confidential.", .is_kind = true, .size = sizeof(Secret), .alignment = alignof(Secret), .fields = kSecretFields, .json_fields = kSecretJson, .slots = kSecretSlots.data(), .hash_multiplier = 12835850853227824551U, .hash_shift = 61, .by_number = kSecretNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kSecretListJson = {{
@@ -3724,7 +3724,7 @@ constexpr std::array<schema::JsonField, 4> kSecretListJson = {{
 constexpr std::array<std::uint8_t, 4> kSecretListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kSecretListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kSecretListDesc = {.group = "", .version = "v1", .name = "SecretList", .doc = "", .is_kind = true, .size = sizeof(SecretList), .alignment = alignof(SecretList), .fields = kSecretListFields, .json_fields = kSecretListJson, .slots = kSecretListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kSecretListNumbers};
+constexpr schema::TypeDesc kSecretListDesc = {.group = "", .version = "v1", .name = "SecretList", .doc = "A list of secrets.", .is_kind = true, .size = sizeof(SecretList), .alignment = alignof(SecretList), .fields = kSecretListFields, .json_fields = kSecretListJson, .slots = kSecretListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kSecretListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kConfigMapJson = {{
@@ -3738,7 +3738,7 @@ constexpr std::array<schema::JsonField, 6> kConfigMapJson = {{
 constexpr std::array<std::uint8_t, 8> kConfigMapSlots = {2, 255, 255, 4, 1, 5, 3, 0};
 constexpr std::array<std::uint8_t, 5> kConfigMapNumbers = {255, 2, 4, 5, 3};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapDesc = {.group = "", .version = "v1", .name = "ConfigMap", .doc = "", .is_kind = true, .size = sizeof(ConfigMap), .alignment = alignof(ConfigMap), .fields = kConfigMapFields, .json_fields = kConfigMapJson, .slots = kConfigMapSlots.data(), .hash_multiplier = 14087796811221747965U, .hash_shift = 61, .by_number = kConfigMapNumbers};
+constexpr schema::TypeDesc kConfigMapDesc = {.group = "", .version = "v1", .name = "ConfigMap", .doc = "Small data for configuration.", .is_kind = true, .size = sizeof(ConfigMap), .alignment = alignof(ConfigMap), .fields = kConfigMapFields, .json_fields = kConfigMapJson, .slots = kConfigMapSlots.data(), .hash_multiplier = 14087796811221747965U, .hash_shift = 61, .by_number = kConfigMapNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kConfigMapListJson = {{
@@ -3750,7 +3750,7 @@ constexpr std::array<schema::JsonField, 4> kConfigMapListJson = {{
 constexpr std::array<std::uint8_t, 4> kConfigMapListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kConfigMapListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kConfigMapListDesc = {.group = "", .version = "v1", .name = "ConfigMapList", .doc = "", .is_kind = true, .size = sizeof(ConfigMapList), .alignment = alignof(ConfigMapList), .fields = kConfigMapListFields, .json_fields = kConfigMapListJson, .slots = kConfigMapListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kConfigMapListNumbers};
+constexpr schema::TypeDesc kConfigMapListDesc = {.group = "", .version = "v1", .name = "ConfigMapList", .doc = "A list of config maps.", .is_kind = true, .size = sizeof(ConfigMapList), .alignment = alignof(ConfigMapList), .fields = kConfigMapListFields, .json_fields = kConfigMapListJson, .slots = kConfigMapListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kConfigMapListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDownwardAPIVolumeSourceJson = {{
@@ -3761,7 +3761,7 @@ constexpr std::array<schema::JsonField, 3> kDownwardAPIVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 4> kDownwardAPIVolumeSourceSlots = {255, 2, 1, 0};
 constexpr std::array<std::uint8_t, 4> kDownwardAPIVolumeSourceNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kDownwardAPIVolumeSourceDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeSource", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIVolumeSource), .alignment = alignof(DownwardAPIVolumeSource), .fields = kDownwardAPIVolumeSourceFields, .json_fields = kDownwardAPIVolumeSourceJson, .slots = kDownwardAPIVolumeSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kDownwardAPIVolumeSourceNumbers};
+constexpr schema::TypeDesc kDownwardAPIVolumeSourceDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeSource", .doc = "Files that hold data about the pod itself.", .is_kind = false, .size = sizeof(DownwardAPIVolumeSource), .alignment = alignof(DownwardAPIVolumeSource), .fields = kDownwardAPIVolumeSourceFields, .json_fields = kDownwardAPIVolumeSourceJson, .slots = kDownwardAPIVolumeSourceSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kDownwardAPIVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kDownwardAPIVolumeFileJson = {{
@@ -3774,7 +3774,7 @@ constexpr std::array<schema::JsonField, 5> kDownwardAPIVolumeFileJson = {{
 constexpr std::array<std::uint8_t, 8> kDownwardAPIVolumeFileSlots = {1, 255, 0, 3, 2, 255, 4, 255};
 constexpr std::array<std::uint8_t, 6> kDownwardAPIVolumeFileNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kDownwardAPIVolumeFileDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeFile", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIVolumeFile), .alignment = alignof(DownwardAPIVolumeFile), .fields = kDownwardAPIVolumeFileFields, .json_fields = kDownwardAPIVolumeFileJson, .slots = kDownwardAPIVolumeFileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kDownwardAPIVolumeFileNumbers};
+constexpr schema::TypeDesc kDownwardAPIVolumeFileDesc = {.group = "", .version = "v1", .name = "DownwardAPIVolumeFile", .doc = "A file with data about the pod.", .is_kind = false, .size = sizeof(DownwardAPIVolumeFile), .alignment = alignof(DownwardAPIVolumeFile), .fields = kDownwardAPIVolumeFileFields, .json_fields = kDownwardAPIVolumeFileJson, .slots = kDownwardAPIVolumeFileSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kDownwardAPIVolumeFileNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kDownwardAPIProjectionJson = {{
@@ -3783,7 +3783,7 @@ constexpr std::array<schema::JsonField, 1> kDownwardAPIProjectionJson = {{
 constexpr std::array<std::uint8_t, 2> kDownwardAPIProjectionSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kDownwardAPIProjectionNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kDownwardAPIProjectionDesc = {.group = "", .version = "v1", .name = "DownwardAPIProjection", .doc = "", .is_kind = false, .size = sizeof(DownwardAPIProjection), .alignment = alignof(DownwardAPIProjection), .fields = kDownwardAPIProjectionFields, .json_fields = kDownwardAPIProjectionJson, .slots = kDownwardAPIProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDownwardAPIProjectionNumbers};
+constexpr schema::TypeDesc kDownwardAPIProjectionDesc = {.group = "", .version = "v1", .name = "DownwardAPIProjection", .doc = "Data about the pod as files of a projected volume.", .is_kind = false, .size = sizeof(DownwardAPIProjection), .alignment = alignof(DownwardAPIProjection), .fields = kDownwardAPIProjectionFields, .json_fields = kDownwardAPIProjectionJson, .slots = kDownwardAPIProjectionSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDownwardAPIProjectionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 12> kSecurityContextJson = {{
@@ -3803,7 +3803,7 @@ constexpr std::array<schema::JsonField, 12> kSecurityContextJson = {{
 constexpr std::array<std::uint8_t, 16> kSecurityContextSlots = {0, 1, 11, 6, 255, 8, 3, 10, 2, 255, 255, 4, 255, 5, 9, 7};
 constexpr std::array<std::uint8_t, 13> kSecurityContextNumbers = {255, 0, 1, 2, 4, 6, 7, 8, 5, 9, 3, 10, 11};
 }  // namespace
-constexpr schema::TypeDesc kSecurityContextDesc = {.group = "", .version = "v1", .name = "SecurityContext", .doc = "", .is_kind = false, .size = sizeof(SecurityContext), .alignment = alignof(SecurityContext), .fields = kSecurityContextFields, .json_fields = kSecurityContextJson, .slots = kSecurityContextSlots.data(), .hash_multiplier = 17339885957555546125U, .hash_shift = 60, .by_number = kSecurityContextNumbers};
+constexpr schema::TypeDesc kSecurityContextDesc = {.group = "", .version = "v1", .name = "SecurityContext", .doc = "Privileges of a container.", .is_kind = false, .size = sizeof(SecurityContext), .alignment = alignof(SecurityContext), .fields = kSecurityContextFields, .json_fields = kSecurityContextJson, .slots = kSecurityContextSlots.data(), .hash_multiplier = 17339885957555546125U, .hash_shift = 60, .by_number = kSecurityContextNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kSELinuxOptionsJson = {{
@@ -3815,7 +3815,7 @@ constexpr std::array<schema::JsonField, 4> kSELinuxOptionsJson = {{
 constexpr std::array<std::uint8_t, 4> kSELinuxOptionsSlots = {2, 1, 3, 0};
 constexpr std::array<std::uint8_t, 5> kSELinuxOptionsNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kSELinuxOptionsDesc = {.group = "", .version = "v1", .name = "SELinuxOptions", .doc = "", .is_kind = false, .size = sizeof(SELinuxOptions), .alignment = alignof(SELinuxOptions), .fields = kSELinuxOptionsFields, .json_fields = kSELinuxOptionsJson, .slots = kSELinuxOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSELinuxOptionsNumbers};
+constexpr schema::TypeDesc kSELinuxOptionsDesc = {.group = "", .version = "v1", .name = "SELinuxOptions", .doc = "An SELinux context.", .is_kind = false, .size = sizeof(SELinuxOptions), .alignment = alignof(SELinuxOptions), .fields = kSELinuxOptionsFields, .json_fields = kSELinuxOptionsJson, .slots = kSELinuxOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kSELinuxOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kWindowsSecurityContextOptionsJson = {{
@@ -3827,7 +3827,7 @@ constexpr std::array<schema::JsonField, 4> kWindowsSecurityContextOptionsJson = 
 constexpr std::array<std::uint8_t, 4> kWindowsSecurityContextOptionsSlots = {0, 2, 3, 1};
 constexpr std::array<std::uint8_t, 5> kWindowsSecurityContextOptionsNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kWindowsSecurityContextOptionsDesc = {.group = "", .version = "v1", .name = "WindowsSecurityContextOptions", .doc = "", .is_kind = false, .size = sizeof(WindowsSecurityContextOptions), .alignment = alignof(WindowsSecurityContextOptions), .fields = kWindowsSecurityContextOptionsFields, .json_fields = kWindowsSecurityContextOptionsJson, .slots = kWindowsSecurityContextOptionsSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kWindowsSecurityContextOptionsNumbers};
+constexpr schema::TypeDesc kWindowsSecurityContextOptionsDesc = {.group = "", .version = "v1", .name = "WindowsSecurityContextOptions", .doc = "Privileges on Windows.", .is_kind = false, .size = sizeof(WindowsSecurityContextOptions), .alignment = alignof(WindowsSecurityContextOptions), .fields = kWindowsSecurityContextOptionsFields, .json_fields = kWindowsSecurityContextOptionsJson, .slots = kWindowsSecurityContextOptionsSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kWindowsSecurityContextOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kSysctlJson = {{
@@ -3837,7 +3837,7 @@ constexpr std::array<schema::JsonField, 2> kSysctlJson = {{
 constexpr std::array<std::uint8_t, 2> kSysctlSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kSysctlNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kSysctlDesc = {.group = "", .version = "v1", .name = "Sysctl", .doc = "", .is_kind = false, .size = sizeof(Sysctl), .alignment = alignof(Sysctl), .fields = kSysctlFields, .json_fields = kSysctlJson, .slots = kSysctlSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kSysctlNumbers};
+constexpr schema::TypeDesc kSysctlDesc = {.group = "", .version = "v1", .name = "Sysctl", .doc = "A kernel parameter.", .is_kind = false, .size = sizeof(Sysctl), .alignment = alignof(Sysctl), .fields = kSysctlFields, .json_fields = kSysctlJson, .slots = kSysctlSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kSysctlNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kImageVolumeSourceJson = {{
@@ -3847,7 +3847,7 @@ constexpr std::array<schema::JsonField, 2> kImageVolumeSourceJson = {{
 constexpr std::array<std::uint8_t, 2> kImageVolumeSourceSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kImageVolumeSourceNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kImageVolumeSourceDesc = {.group = "", .version = "v1", .name = "ImageVolumeSource", .doc = "", .is_kind = false, .size = sizeof(ImageVolumeSource), .alignment = alignof(ImageVolumeSource), .fields = kImageVolumeSourceFields, .json_fields = kImageVolumeSourceJson, .slots = kImageVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kImageVolumeSourceNumbers};
+constexpr schema::TypeDesc kImageVolumeSourceDesc = {.group = "", .version = "v1", .name = "ImageVolumeSource", .doc = "An image mounted as a volume.", .is_kind = false, .size = sizeof(ImageVolumeSource), .alignment = alignof(ImageVolumeSource), .fields = kImageVolumeSourceFields, .json_fields = kImageVolumeSourceJson, .slots = kImageVolumeSourceSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kImageVolumeSourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kNodeAllocatableResourceClaimStatusJson = {{
@@ -3859,7 +3859,7 @@ constexpr std::array<schema::JsonField, 4> kNodeAllocatableResourceClaimStatusJs
 constexpr std::array<std::uint8_t, 4> kNodeAllocatableResourceClaimStatusSlots = {2, 1, 3, 0};
 constexpr std::array<std::uint8_t, 6> kNodeAllocatableResourceClaimStatusNumbers = {255, 0, 1, 255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "NodeAllocatableResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableResourceClaimStatus), .alignment = alignof(NodeAllocatableResourceClaimStatus), .fields = kNodeAllocatableResourceClaimStatusFields, .json_fields = kNodeAllocatableResourceClaimStatusJson, .slots = kNodeAllocatableResourceClaimStatusSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kNodeAllocatableResourceClaimStatusNumbers};
+constexpr schema::TypeDesc kNodeAllocatableResourceClaimStatusDesc = {.group = "", .version = "v1", .name = "NodeAllocatableResourceClaimStatus", .doc = "What a claim takes of the node's own resources.", .is_kind = false, .size = sizeof(NodeAllocatableResourceClaimStatus), .alignment = alignof(NodeAllocatableResourceClaimStatus), .fields = kNodeAllocatableResourceClaimStatusFields, .json_fields = kNodeAllocatableResourceClaimStatusJson, .slots = kNodeAllocatableResourceClaimStatusSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kNodeAllocatableResourceClaimStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeAllocatableMappedResourcesJson = {{
@@ -3869,7 +3869,7 @@ constexpr std::array<schema::JsonField, 2> kNodeAllocatableMappedResourcesJson =
 constexpr std::array<std::uint8_t, 2> kNodeAllocatableMappedResourcesSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kNodeAllocatableMappedResourcesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableMappedResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableMappedResources", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableMappedResources), .alignment = alignof(NodeAllocatableMappedResources), .fields = kNodeAllocatableMappedResourcesFields, .json_fields = kNodeAllocatableMappedResourcesJson, .slots = kNodeAllocatableMappedResourcesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kNodeAllocatableMappedResourcesNumbers};
+constexpr schema::TypeDesc kNodeAllocatableMappedResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableMappedResources", .doc = "An amount of a node's own resource that devices stand for.", .is_kind = false, .size = sizeof(NodeAllocatableMappedResources), .alignment = alignof(NodeAllocatableMappedResources), .fields = kNodeAllocatableMappedResourcesFields, .json_fields = kNodeAllocatableMappedResourcesJson, .slots = kNodeAllocatableMappedResourcesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kNodeAllocatableMappedResourcesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kNodeAllocatableOverheadResourcesJson = {{
@@ -3880,6 +3880,6 @@ constexpr std::array<schema::JsonField, 3> kNodeAllocatableOverheadResourcesJson
 constexpr std::array<std::uint8_t, 4> kNodeAllocatableOverheadResourcesSlots = {0, 1, 255, 2};
 constexpr std::array<std::uint8_t, 4> kNodeAllocatableOverheadResourcesNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableOverheadResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableOverheadResources", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableOverheadResources), .alignment = alignof(NodeAllocatableOverheadResources), .fields = kNodeAllocatableOverheadResourcesFields, .json_fields = kNodeAllocatableOverheadResourcesJson, .slots = kNodeAllocatableOverheadResourcesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNodeAllocatableOverheadResourcesNumbers};
+constexpr schema::TypeDesc kNodeAllocatableOverheadResourcesDesc = {.group = "", .version = "v1", .name = "NodeAllocatableOverheadResources", .doc = "An amount of a node's own resource taken besides.", .is_kind = false, .size = sizeof(NodeAllocatableOverheadResources), .alignment = alignof(NodeAllocatableOverheadResources), .fields = kNodeAllocatableOverheadResourcesFields, .json_fields = kNodeAllocatableOverheadResourcesJson, .slots = kNodeAllocatableOverheadResourcesSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNodeAllocatableOverheadResourcesNumbers};
 
 }  // namespace allot::api::core

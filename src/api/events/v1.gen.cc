@@ -10,39 +10,39 @@ namespace allot::api::events {
 
 namespace {
 constexpr std::array<schema::FieldDesc, 17> kEventFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(Event, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "eventTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Event, event_time)},
-    {.name = "series", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Event, series), .message = &kEventSeriesDesc},
-    {.name = "reportingController", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Event, reporting_controller)},
-    {.name = "reportingInstance", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Event, reporting_instance)},
-    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Event, action)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Event, reason)},
-    {.name = "regarding", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(Event, regarding), .message = &core::kObjectReferenceDesc},
-    {.name = "related", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Event, related), .message = &core::kObjectReferenceDesc},
-    {.name = "note", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(Event, note)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Event, type)},
-    {.name = "deprecatedSource", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 12, .offset = offsetof(Event, deprecated_source), .message = &core::kEventSourceDesc},
-    {.name = "deprecatedFirstTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 13, .offset = offsetof(Event, deprecated_first_timestamp)},
-    {.name = "deprecatedLastTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 14, .offset = offsetof(Event, deprecated_last_timestamp)},
-    {.name = "deprecatedCount", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(Event, deprecated_count)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Event, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(Event, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "eventTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Event, event_time), .doc = "When it was first seen."},
+    {.name = "series", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Event, series), .message = &kEventSeriesDesc, .doc = "How often it was seen since, for events that go on."},
+    {.name = "reportingController", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Event, reporting_controller), .doc = "The controller that tells it, such as example.com/name."},
+    {.name = "reportingInstance", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Event, reporting_instance), .doc = "Which instance of that controller."},
+    {.name = "action", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Event, action), .doc = "What was done or failed."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Event, reason), .doc = "Why, in a CamelCase word."},
+    {.name = "regarding", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 8, .offset = offsetof(Event, regarding), .message = &core::kObjectReferenceDesc, .doc = "The object it is about."},
+    {.name = "related", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Event, related), .message = &core::kObjectReferenceDesc, .doc = "Another object that has to do with it."},
+    {.name = "note", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(Event, note), .doc = "What happened, for people; at most 1 KiB."},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Event, type), .doc = "Normal or Warning."},
+    {.name = "deprecatedSource", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 12, .offset = offsetof(Event, deprecated_source), .message = &core::kEventSourceDesc, .doc = "Source in events of the core group."},
+    {.name = "deprecatedFirstTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 13, .offset = offsetof(Event, deprecated_first_timestamp), .doc = "First time in events of the core group."},
+    {.name = "deprecatedLastTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 14, .offset = offsetof(Event, deprecated_last_timestamp), .doc = "Last time in events of the core group."},
+    {.name = "deprecatedCount", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(Event, deprecated_count), .doc = "Count in events of the core group."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kEventSeriesFields = {{
-    {.name = "count", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EventSeries, count)},
-    {.name = "lastObservedTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventSeries, last_observed_time)},
+    {.name = "count", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(EventSeries, count), .doc = "How often it was seen."},
+    {.name = "lastObservedTime", .kind = schema::ValueKind::kMicroTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventSeries, last_observed_time), .doc = "When it was last seen."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kEventListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(EventList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventList, items), .message = &kEventDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(EventList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(EventList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(EventList, items), .message = &kEventDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
@@ -69,7 +69,7 @@ constexpr std::array<schema::JsonField, 17> kEventJson = {{
 constexpr std::array<std::uint8_t, 32> kEventSlots = {255, 255, 255, 15, 255, 255, 7, 2, 255, 255, 255, 6, 12, 13, 16, 255, 255, 3, 11, 255, 8, 255, 5, 1, 10, 4, 9, 14, 255, 255, 0, 255};
 constexpr std::array<std::uint8_t, 16> kEventNumbers = {255, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 }  // namespace
-constexpr schema::TypeDesc kEventDesc = {.group = "events.k8s.io", .version = "v1", .name = "Event", .doc = "", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields, .json_fields = kEventJson, .slots = kEventSlots.data(), .hash_multiplier = 13617671758825593451U, .hash_shift = 59, .by_number = kEventNumbers};
+constexpr schema::TypeDesc kEventDesc = {.group = "events.k8s.io", .version = "v1", .name = "Event", .doc = "Something that happened to an object; kept for a while only.", .is_kind = true, .size = sizeof(Event), .alignment = alignof(Event), .fields = kEventFields, .json_fields = kEventJson, .slots = kEventSlots.data(), .hash_multiplier = 13617671758825593451U, .hash_shift = 59, .by_number = kEventNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kEventSeriesJson = {{
@@ -79,7 +79,7 @@ constexpr std::array<schema::JsonField, 2> kEventSeriesJson = {{
 constexpr std::array<std::uint8_t, 2> kEventSeriesSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kEventSeriesNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kEventSeriesDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventSeries", .doc = "", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields, .json_fields = kEventSeriesJson, .slots = kEventSeriesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSeriesNumbers};
+constexpr schema::TypeDesc kEventSeriesDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventSeries", .doc = "An event that goes on.", .is_kind = false, .size = sizeof(EventSeries), .alignment = alignof(EventSeries), .fields = kEventSeriesFields, .json_fields = kEventSeriesJson, .slots = kEventSeriesSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kEventSeriesNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kEventListJson = {{
@@ -91,6 +91,6 @@ constexpr std::array<schema::JsonField, 4> kEventListJson = {{
 constexpr std::array<std::uint8_t, 4> kEventListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kEventListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kEventListDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventList", .doc = "", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields, .json_fields = kEventListJson, .slots = kEventListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kEventListNumbers};
+constexpr schema::TypeDesc kEventListDesc = {.group = "events.k8s.io", .version = "v1", .name = "EventList", .doc = "A list of events.", .is_kind = true, .size = sizeof(EventList), .alignment = alignof(EventList), .fields = kEventListFields, .json_fields = kEventListJson, .slots = kEventListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kEventListNumbers};
 
 }  // namespace allot::api::events

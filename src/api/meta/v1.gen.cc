@@ -10,345 +10,345 @@ namespace allot::api::meta {
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kTypeMetaFields = {{
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TypeMeta, kind)},
-    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TypeMeta, api_version)},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TypeMeta, kind), .doc = "Kind of the object, in CamelCase."},
+    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(TypeMeta, api_version), .doc = "Group and version of the kind; just the version for the core group."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kListMetaFields = {{
-    {.name = "selfLink", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ListMeta, self_link)},
-    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ListMeta, resource_version)},
-    {.name = "continue", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ListMeta, continue_)},
-    {.name = "remainingItemCount", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ListMeta, remaining_item_count)},
-    {.name = "shardInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ListMeta, shard_info), .message = &kShardInfoDesc, .gates = kTexts<Literal("ShardedListAndWatch")>},
+    {.name = "selfLink", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ListMeta, self_link), .doc = "No longer set."},
+    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ListMeta, resource_version), .doc = "State of the store the list shows; to watch from."},
+    {.name = "continue", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ListMeta, continue_), .doc = "Token to ask for the rest with; empty at the end."},
+    {.name = "remainingItemCount", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ListMeta, remaining_item_count), .doc = "About how many objects follow."},
+    {.name = "shardInfo", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ListMeta, shard_info), .message = &kShardInfoDesc, .gates = kTexts<Literal("ShardedListAndWatch")>, .doc = "Which shard of the objects the list holds."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kShardInfoFields = {{
-    {.name = "selector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ShardInfo, selector)},
+    {.name = "selector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ShardInfo, selector), .doc = "The shard selector as it was asked for."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 15> kObjectMetaFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ObjectMeta, name)},
-    {.name = "generateName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ObjectMeta, generate_name)},
-    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ObjectMeta, namespace_)},
-    {.name = "selfLink", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ObjectMeta, self_link)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ObjectMeta, uid), .named = "types.UID"},
-    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ObjectMeta, resource_version)},
-    {.name = "generation", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ObjectMeta, generation)},
-    {.name = "creationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kZero, .protobuf = 8, .offset = offsetof(ObjectMeta, creation_timestamp)},
-    {.name = "deletionTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ObjectMeta, deletion_timestamp)},
-    {.name = "deletionGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ObjectMeta, deletion_grace_period_seconds)},
-    {.name = "labels", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ObjectMeta, labels)},
-    {.name = "annotations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ObjectMeta, annotations)},
-    {.name = "ownerReferences", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(ObjectMeta, owner_references), .message = &kOwnerReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("uid")>, .patch_strategy = "merge", .patch_merge_key = "uid"},
-    {.name = "finalizers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(ObjectMeta, finalizers), .list_type = schema::ListType::kSet, .patch_strategy = "merge"},
-    {.name = "managedFields", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(ObjectMeta, managed_fields), .message = &kManagedFieldsEntryDesc},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ObjectMeta, name), .doc = "Name of the object, unique in its namespace for its kind; never changes."},
+    {.name = "generateName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ObjectMeta, generate_name), .doc = "Beginning of a name the server completes when no name is given."},
+    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ObjectMeta, namespace_), .doc = "Namespace the object is in; never changes."},
+    {.name = "selfLink", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ObjectMeta, self_link), .doc = "No longer set."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ObjectMeta, uid), .named = "types.UID", .doc = "Identity of the object in time and space, given by the server."},
+    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ObjectMeta, resource_version), .doc = "Changes with every write; for watches and against lost updates."},
+    {.name = "generation", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ObjectMeta, generation), .doc = "Number of the wanted state, raised by the server when it changes."},
+    {.name = "creationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .omit = schema::Omit::kZero, .protobuf = 8, .offset = offsetof(ObjectMeta, creation_timestamp), .doc = "When the server created the object."},
+    {.name = "deletionTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ObjectMeta, deletion_timestamp), .doc = "When the object is to go, set once its deletion was asked for."},
+    {.name = "deletionGracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ObjectMeta, deletion_grace_period_seconds), .doc = "How long the object may take to end in good order."},
+    {.name = "labels", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ObjectMeta, labels), .doc = "Keys and values to select objects by."},
+    {.name = "annotations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(ObjectMeta, annotations), .doc = "Keys and values for tools, not for selection."},
+    {.name = "ownerReferences", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 13, .offset = offsetof(ObjectMeta, owner_references), .message = &kOwnerReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("uid")>, .patch_strategy = "merge", .patch_merge_key = "uid", .doc = "Objects this one belongs to; it goes when all of them are gone."},
+    {.name = "finalizers", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(ObjectMeta, finalizers), .list_type = schema::ListType::kSet, .patch_strategy = "merge", .doc = "Names of those that must do something before the object is removed."},
+    {.name = "managedFields", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 17, .offset = offsetof(ObjectMeta, managed_fields), .message = &kManagedFieldsEntryDesc, .doc = "Who manages which fields."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kOwnerReferenceFields = {{
-    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(OwnerReference, api_version)},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(OwnerReference, kind)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(OwnerReference, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(OwnerReference, uid), .named = "types.UID"},
-    {.name = "controller", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(OwnerReference, controller)},
-    {.name = "blockOwnerDeletion", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(OwnerReference, block_owner_deletion)},
+    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(OwnerReference, api_version), .doc = "API version of the owner."},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(OwnerReference, kind), .doc = "Kind of the owner."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(OwnerReference, name), .doc = "Name of the owner."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(OwnerReference, uid), .named = "types.UID", .doc = "Uid of the owner."},
+    {.name = "controller", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(OwnerReference, controller), .doc = "Whether the owner is the one that manages the object."},
+    {.name = "blockOwnerDeletion", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(OwnerReference, block_owner_deletion), .doc = "Whether the owner stays, in a foreground deletion, until this object is gone."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 13> kListOptionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ListOptions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ListOptions, api_version)},
-    {.name = "labelSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ListOptions, label_selector)},
-    {.name = "fieldSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ListOptions, field_selector)},
-    {.name = "watch", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ListOptions, watch)},
-    {.name = "allowWatchBookmarks", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ListOptions, allow_watch_bookmarks)},
-    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ListOptions, resource_version)},
-    {.name = "resourceVersionMatch", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ListOptions, resource_version_match), .named = "v1.ResourceVersionMatch"},
-    {.name = "timeoutSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ListOptions, timeout_seconds)},
-    {.name = "limit", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ListOptions, limit)},
-    {.name = "continue", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ListOptions, continue_)},
-    {.name = "sendInitialEvents", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ListOptions, send_initial_events)},
-    {.name = "shardSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(ListOptions, shard_selector), .gates = kTexts<Literal("ShardedListAndWatch")>},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ListOptions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ListOptions, api_version), .doc = "Group and version of the kind."},
+    {.name = "labelSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ListOptions, label_selector), .doc = "Only objects whose labels match."},
+    {.name = "fieldSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ListOptions, field_selector), .doc = "Only objects whose fields match."},
+    {.name = "watch", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ListOptions, watch), .doc = "Whether to go on with changes instead of returning a list."},
+    {.name = "allowWatchBookmarks", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ListOptions, allow_watch_bookmarks), .doc = "Whether the watch may carry bookmarks."},
+    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ListOptions, resource_version), .doc = "Version of the data the request may or must be answered from."},
+    {.name = "resourceVersionMatch", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ListOptions, resource_version_match), .named = "v1.ResourceVersionMatch", .doc = "How the resource version is meant: Exact or NotOlderThan."},
+    {.name = "timeoutSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ListOptions, timeout_seconds), .doc = "When to end the watch."},
+    {.name = "limit", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ListOptions, limit), .doc = "At most how many objects to return at once."},
+    {.name = "continue", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ListOptions, continue_), .doc = "Token for the next part of a list."},
+    {.name = "sendInitialEvents", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(ListOptions, send_initial_events), .doc = "Whether the watch starts with the present objects."},
+    {.name = "shardSelector", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 15, .offset = offsetof(ListOptions, shard_selector), .gates = kTexts<Literal("ShardedListAndWatch")>, .doc = "Only the objects of a shard."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kGetOptionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(GetOptions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(GetOptions, api_version)},
-    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(GetOptions, resource_version)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(GetOptions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(GetOptions, api_version), .doc = "Group and version of the kind."},
+    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(GetOptions, resource_version), .doc = "Version of the data the request may or must be answered from."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kDeleteOptionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeleteOptions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeleteOptions, api_version)},
-    {.name = "gracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeleteOptions, grace_period_seconds)},
-    {.name = "preconditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeleteOptions, preconditions), .message = &kPreconditionsDesc},
-    {.name = "orphanDependents", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeleteOptions, orphan_dependents)},
-    {.name = "propagationPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeleteOptions, propagation_policy), .named = "v1.DeletionPropagation"},
-    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeleteOptions, dry_run)},
-    {.name = "ignoreStoreReadErrorWithClusterBreakingPotential", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeleteOptions, ignore_store_read_error_with_cluster_breaking_potential)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeleteOptions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeleteOptions, api_version), .doc = "Group and version of the kind."},
+    {.name = "gracePeriodSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeleteOptions, grace_period_seconds), .doc = "How long the object may take to end; its own default when absent, at once when zero."},
+    {.name = "preconditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeleteOptions, preconditions), .message = &kPreconditionsDesc, .doc = "What must hold for the object to be deleted."},
+    {.name = "orphanDependents", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeleteOptions, orphan_dependents), .doc = "Whether dependents stay; replaced by propagationPolicy."},
+    {.name = "propagationPolicy", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeleteOptions, propagation_policy), .named = "v1.DeletionPropagation", .doc = "What happens to dependents: Orphan, Background or Foreground."},
+    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeleteOptions, dry_run), .doc = "All, to go through a write without keeping it."},
+    {.name = "ignoreStoreReadErrorWithClusterBreakingPotential", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeleteOptions, ignore_store_read_error_with_cluster_breaking_potential), .doc = "Whether to delete even what cannot be read from the store."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kCreateOptionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(CreateOptions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(CreateOptions, api_version)},
-    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(CreateOptions, dry_run)},
-    {.name = "fieldManager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CreateOptions, field_manager)},
-    {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CreateOptions, field_validation)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(CreateOptions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(CreateOptions, api_version), .doc = "Group and version of the kind."},
+    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(CreateOptions, dry_run), .doc = "All, to go through a write without keeping it."},
+    {.name = "fieldManager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CreateOptions, field_manager), .doc = "Who is recorded as the manager of the fields that change."},
+    {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CreateOptions, field_validation), .doc = "What to do with unknown and repeated fields: Ignore, Warn or Strict."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kPatchOptionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PatchOptions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PatchOptions, api_version)},
-    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PatchOptions, dry_run)},
-    {.name = "force", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PatchOptions, force)},
-    {.name = "fieldManager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PatchOptions, field_manager)},
-    {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PatchOptions, field_validation)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PatchOptions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PatchOptions, api_version), .doc = "Group and version of the kind."},
+    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(PatchOptions, dry_run), .doc = "All, to go through a write without keeping it."},
+    {.name = "force", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(PatchOptions, force), .doc = "Whether an apply takes fields over from other managers."},
+    {.name = "fieldManager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(PatchOptions, field_manager), .doc = "Who is recorded as the manager of the fields that change."},
+    {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(PatchOptions, field_validation), .doc = "What to do with unknown and repeated fields: Ignore, Warn or Strict."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kUpdateOptionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(UpdateOptions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(UpdateOptions, api_version)},
-    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(UpdateOptions, dry_run)},
-    {.name = "fieldManager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(UpdateOptions, field_manager)},
-    {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(UpdateOptions, field_validation)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(UpdateOptions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(UpdateOptions, api_version), .doc = "Group and version of the kind."},
+    {.name = "dryRun", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(UpdateOptions, dry_run), .doc = "All, to go through a write without keeping it."},
+    {.name = "fieldManager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(UpdateOptions, field_manager), .doc = "Who is recorded as the manager of the fields that change."},
+    {.name = "fieldValidation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(UpdateOptions, field_validation), .doc = "What to do with unknown and repeated fields: Ignore, Warn or Strict."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kPreconditionsFields = {{
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Preconditions, uid), .named = "types.UID"},
-    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Preconditions, resource_version)},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(Preconditions, uid), .named = "types.UID", .doc = "The uid the object must have."},
+    {.name = "resourceVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Preconditions, resource_version), .doc = "The resource version the object must have."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kStatusFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Status, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Status, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Status, metadata), .message = &kListMetaDesc},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Status, status)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Status, message)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Status, reason), .named = "v1.StatusReason"},
-    {.name = "details", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Status, details), .message = &kStatusDetailsDesc},
-    {.name = "code", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Status, code)},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Status, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Status, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(Status, metadata), .message = &kListMetaDesc, .doc = "Metadata of the answer."},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Status, status), .doc = "Success or Failure."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Status, message), .doc = "What happened, for people."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Status, reason), .named = "v1.StatusReason", .doc = "Why it failed, in a word for programs."},
+    {.name = "details", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Status, details), .message = &kStatusDetailsDesc, .doc = "More about the reason."},
+    {.name = "code", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Status, code), .doc = "HTTP code of the answer."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kStatusDetailsFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StatusDetails, name)},
-    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StatusDetails, group)},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StatusDetails, kind)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(StatusDetails, uid), .named = "types.UID"},
-    {.name = "causes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(StatusDetails, causes), .message = &kStatusCauseDesc},
-    {.name = "retryAfterSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(StatusDetails, retry_after_seconds)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StatusDetails, name), .doc = "Name of the object."},
+    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StatusDetails, group), .doc = "Group of the object."},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StatusDetails, kind), .doc = "Kind or resource of the object."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(StatusDetails, uid), .named = "types.UID", .doc = "Uid of the object."},
+    {.name = "causes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(StatusDetails, causes), .message = &kStatusCauseDesc, .doc = "The single errors."},
+    {.name = "retryAfterSeconds", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(StatusDetails, retry_after_seconds), .doc = "When to try again."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kStatusCauseFields = {{
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StatusCause, reason), .named = "v1.CauseType"},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StatusCause, message)},
-    {.name = "field", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StatusCause, field)},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(StatusCause, reason), .named = "v1.CauseType", .doc = "What sort of error, in a word for programs."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(StatusCause, message), .doc = "What is wrong, for people."},
+    {.name = "field", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(StatusCause, field), .doc = "Path of the field that is wrong."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kAPIVersionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIVersions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIVersions, api_version)},
-    {.name = "versions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIVersions, versions)},
-    {.name = "serverAddressByClientCIDRs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIVersions, server_address_by_client_cidrs), .message = &kServerAddressByClientCIDRDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIVersions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIVersions, api_version), .doc = "Group and version of the kind."},
+    {.name = "versions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIVersions, versions), .doc = "The versions."},
+    {.name = "serverAddressByClientCIDRs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIVersions, server_address_by_client_cidrs), .message = &kServerAddressByClientCIDRDesc, .doc = "Addresses of the server by where the client is."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAPIGroupListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroupList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroupList, api_version)},
-    {.name = "groups", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIGroupList, groups), .message = &kAPIGroupDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroupList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroupList, api_version), .doc = "Group and version of the kind."},
+    {.name = "groups", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIGroupList, groups), .message = &kAPIGroupDesc, .doc = "The groups."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kAPIGroupFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroup, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroup, api_version)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIGroup, name)},
-    {.name = "versions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIGroup, versions), .message = &kGroupVersionForDiscoveryDesc},
-    {.name = "preferredVersion", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(APIGroup, preferred_version), .message = &kGroupVersionForDiscoveryDesc},
-    {.name = "serverAddressByClientCIDRs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(APIGroup, server_address_by_client_cidrs), .message = &kServerAddressByClientCIDRDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroup, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIGroup, api_version), .doc = "Group and version of the kind."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIGroup, name), .doc = "Name of the group."},
+    {.name = "versions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIGroup, versions), .message = &kGroupVersionForDiscoveryDesc, .doc = "Its versions."},
+    {.name = "preferredVersion", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(APIGroup, preferred_version), .message = &kGroupVersionForDiscoveryDesc, .doc = "The version to use by preference."},
+    {.name = "serverAddressByClientCIDRs", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(APIGroup, server_address_by_client_cidrs), .message = &kServerAddressByClientCIDRDesc, .doc = "Addresses of the server by where the client is."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kServerAddressByClientCIDRFields = {{
-    {.name = "clientCIDR", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ServerAddressByClientCIDR, client_cidr)},
-    {.name = "serverAddress", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ServerAddressByClientCIDR, server_address)},
+    {.name = "clientCIDR", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ServerAddressByClientCIDR, client_cidr), .doc = "Network of the clients."},
+    {.name = "serverAddress", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ServerAddressByClientCIDR, server_address), .doc = "Address for them."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kGroupVersionForDiscoveryFields = {{
-    {.name = "groupVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GroupVersionForDiscovery, group_version)},
-    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(GroupVersionForDiscovery, version)},
+    {.name = "groupVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(GroupVersionForDiscovery, group_version), .doc = "Group and version in one."},
+    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(GroupVersionForDiscovery, version), .doc = "The version alone."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 10> kAPIResourceFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIResource, name)},
-    {.name = "singularName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(APIResource, singular_name)},
-    {.name = "namespaced", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIResource, namespaced)},
-    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(APIResource, group)},
-    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(APIResource, version)},
-    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(APIResource, kind)},
-    {.name = "verbs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 4, .offset = offsetof(APIResource, verbs)},
-    {.name = "shortNames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(APIResource, short_names)},
-    {.name = "categories", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(APIResource, categories)},
-    {.name = "storageVersionHash", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(APIResource, storage_version_hash)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIResource, name), .doc = "Plural name of the resource, subresources after a slash."},
+    {.name = "singularName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(APIResource, singular_name), .doc = "Singular name."},
+    {.name = "namespaced", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIResource, namespaced), .doc = "Whether its objects are in namespaces."},
+    {.name = "group", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(APIResource, group), .doc = "Group of the kind, if not that of the list."},
+    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(APIResource, version), .doc = "Version of the kind, if not that of the list."},
+    {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(APIResource, kind), .doc = "Kind of its objects."},
+    {.name = "verbs", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 4, .offset = offsetof(APIResource, verbs), .doc = "What can be done with it."},
+    {.name = "shortNames", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(APIResource, short_names), .doc = "Short names for command lines."},
+    {.name = "categories", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(APIResource, categories), .doc = "Groups of resources it is listed with, such as all."},
+    {.name = "storageVersionHash", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(APIResource, storage_version_hash), .doc = "Changes when objects are stored differently."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kAPIResourceListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIResourceList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIResourceList, api_version)},
-    {.name = "groupVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIResourceList, group_version)},
-    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIResourceList, resources), .message = &kAPIResourceDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(APIResourceList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(APIResourceList, api_version), .doc = "Group and version of the kind."},
+    {.name = "groupVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(APIResourceList, group_version), .doc = "The group version."},
+    {.name = "resources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(APIResourceList, resources), .message = &kAPIResourceDesc, .doc = "The resources."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kLabelSelectorFields = {{
-    {.name = "matchLabels", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LabelSelector, match_labels)},
-    {.name = "matchExpressions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LabelSelector, match_expressions), .message = &kLabelSelectorRequirementDesc},
+    {.name = "matchLabels", .kind = schema::ValueKind::kString, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(LabelSelector, match_labels), .doc = "Labels that must be there with these values."},
+    {.name = "matchExpressions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(LabelSelector, match_expressions), .message = &kLabelSelectorRequirementDesc, .doc = "More tests."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kLabelSelectorRequirementFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(LabelSelectorRequirement, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LabelSelectorRequirement, operator_), .named = "v1.LabelSelectorOperator"},
-    {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LabelSelectorRequirement, values)},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(LabelSelectorRequirement, key), .doc = "Key of the label."},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(LabelSelectorRequirement, operator_), .named = "v1.LabelSelectorOperator", .doc = "In, NotIn, Exists or DoesNotExist."},
+    {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(LabelSelectorRequirement, values), .doc = "Values for In and NotIn."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kFieldSelectorRequirementFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(FieldSelectorRequirement, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(FieldSelectorRequirement, operator_), .named = "v1.FieldSelectorOperator"},
-    {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(FieldSelectorRequirement, values)},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(FieldSelectorRequirement, key), .doc = "The field."},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(FieldSelectorRequirement, operator_), .named = "v1.FieldSelectorOperator", .doc = "In, NotIn, Exists or DoesNotExist."},
+    {.name = "values", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(FieldSelectorRequirement, values), .doc = "Values for In and NotIn."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kManagedFieldsEntryFields = {{
-    {.name = "manager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ManagedFieldsEntry, manager)},
-    {.name = "operation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ManagedFieldsEntry, operation), .named = "v1.ManagedFieldsOperationType", .enum_values = kTexts<Literal("Apply"), Literal("Update")>},
-    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ManagedFieldsEntry, api_version)},
-    {.name = "time", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ManagedFieldsEntry, time)},
-    {.name = "fieldsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ManagedFieldsEntry, fields_type)},
-    {.name = "fieldsV1", .kind = schema::ValueKind::kFieldsV1, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ManagedFieldsEntry, fields_v1)},
-    {.name = "subresource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ManagedFieldsEntry, subresource)},
+    {.name = "manager", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ManagedFieldsEntry, manager), .doc = "Who it is."},
+    {.name = "operation", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ManagedFieldsEntry, operation), .named = "v1.ManagedFieldsOperationType", .enum_values = kTexts<Literal("Apply"), Literal("Update")>, .doc = "Apply or Update."},
+    {.name = "apiVersion", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ManagedFieldsEntry, api_version), .doc = "Version of the kind the fields are told in."},
+    {.name = "time", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ManagedFieldsEntry, time), .doc = "When the fields last changed."},
+    {.name = "fieldsType", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ManagedFieldsEntry, fields_type), .doc = "Format of the fields; FieldsV1."},
+    {.name = "fieldsV1", .kind = schema::ValueKind::kFieldsV1, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ManagedFieldsEntry, fields_v1), .doc = "The fields as a tree."},
+    {.name = "subresource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ManagedFieldsEntry, subresource), .doc = "Subresource through which they were written."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTableFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Table, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Table, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .offset = offsetof(Table, metadata), .message = &kListMetaDesc},
-    {.name = "columnDefinitions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .offset = offsetof(Table, column_definitions), .message = &kTableColumnDefinitionDesc},
-    {.name = "rows", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .offset = offsetof(Table, rows), .message = &kTableRowDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(Table, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(Table, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .offset = offsetof(Table, metadata), .message = &kListMetaDesc, .doc = "Metadata of the list."},
+    {.name = "columnDefinitions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .offset = offsetof(Table, column_definitions), .message = &kTableColumnDefinitionDesc, .doc = "The columns."},
+    {.name = "rows", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .offset = offsetof(Table, rows), .message = &kTableRowDesc, .doc = "The rows."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kTableColumnDefinitionFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, name)},
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, type)},
-    {.name = "format", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, format)},
-    {.name = "description", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, description)},
-    {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, priority)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, name), .doc = "Heading."},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, type), .doc = "Type of the cells, such as string or integer."},
+    {.name = "format", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, format), .doc = "What the type is about, such as name."},
+    {.name = "description", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, description), .doc = "What the column shows, for people."},
+    {.name = "priority", .kind = schema::ValueKind::kInt32, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableColumnDefinition, priority), .doc = "Zero for columns always shown, more for those of wide output."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kTableRowFields = {{
-    {.name = "cells", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kList, .always = true, .required = true, .offset = offsetof(TableRow, cells)},
-    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRow, conditions), .message = &kTableRowConditionDesc},
-    {.name = "object", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .offset = offsetof(TableRow, object)},
+    {.name = "cells", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kList, .always = true, .required = true, .offset = offsetof(TableRow, cells), .doc = "The cells, one for each column."},
+    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRow, conditions), .message = &kTableRowConditionDesc, .doc = "Conditions of the row."},
+    {.name = "object", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .offset = offsetof(TableRow, object), .doc = "The object or its metadata, as asked for."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kTableRowConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, type), .named = "v1.RowConditionType"},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, status), .named = "v1.ConditionStatus", .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRowCondition, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRowCondition, message)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, type), .named = "v1.RowConditionType", .doc = "Type of the condition."},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .offset = offsetof(TableRowCondition, status), .named = "v1.ConditionStatus", .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>, .doc = "True, False or Unknown."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRowCondition, reason), .doc = "Why, in a word."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .offset = offsetof(TableRowCondition, message), .doc = "Why, for people."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kTableOptionsFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(TableOptions, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(TableOptions, api_version)},
-    {.name = "includeObject", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TableOptions, include_object), .named = "v1.IncludeObjectPolicy"},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(TableOptions, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(TableOptions, api_version), .doc = "Group and version of the kind."},
+    {.name = "includeObject", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(TableOptions, include_object), .named = "v1.IncludeObjectPolicy", .doc = "How much of the objects comes with the rows: None, Metadata or Object."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kPartialObjectMetadataFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadata, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadata, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PartialObjectMetadata, metadata), .message = &kObjectMetaDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadata, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadata, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PartialObjectMetadata, metadata), .message = &kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kPartialObjectMetadataListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadataList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadataList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PartialObjectMetadataList, metadata), .message = &kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PartialObjectMetadataList, items), .message = &kPartialObjectMetadataDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadataList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(PartialObjectMetadataList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(PartialObjectMetadataList, metadata), .message = &kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(PartialObjectMetadataList, items), .message = &kPartialObjectMetadataDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 6> kConditionFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Condition, type)},
-    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Condition, status), .named = "v1.ConditionStatus", .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>},
-    {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Condition, observed_generation)},
-    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(Condition, last_transition_time)},
-    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(Condition, reason)},
-    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(Condition, message)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Condition, type), .doc = "Which side."},
+    {.name = "status", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(Condition, status), .named = "v1.ConditionStatus", .enum_values = kTexts<Literal("False"), Literal("True"), Literal("Unknown")>, .doc = "True, False or Unknown."},
+    {.name = "observedGeneration", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Condition, observed_generation), .doc = "Generation of the object it was seen for."},
+    {.name = "lastTransitionTime", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(Condition, last_transition_time), .doc = "When the status last changed."},
+    {.name = "reason", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(Condition, reason), .doc = "Why, in a CamelCase word."},
+    {.name = "message", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 6, .offset = offsetof(Condition, message), .doc = "Why, for people."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kWatchEventFields = {{
-    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(WatchEvent, type)},
-    {.name = "object", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(WatchEvent, object)},
+    {.name = "type", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(WatchEvent, type), .doc = "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."},
+    {.name = "object", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(WatchEvent, object), .doc = "The object after the change, or what went wrong."},
 }};
 }  // namespace
 
@@ -360,7 +360,7 @@ constexpr std::array<schema::JsonField, 2> kTypeMetaJson = {{
 constexpr std::array<std::uint8_t, 2> kTypeMetaSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kTypeMetaNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kTypeMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TypeMeta", .doc = "", .is_kind = false, .size = sizeof(TypeMeta), .alignment = alignof(TypeMeta), .fields = kTypeMetaFields, .json_fields = kTypeMetaJson, .slots = kTypeMetaSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTypeMetaNumbers};
+constexpr schema::TypeDesc kTypeMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TypeMeta", .doc = "Kind and API version of an object.", .is_kind = false, .size = sizeof(TypeMeta), .alignment = alignof(TypeMeta), .fields = kTypeMetaFields, .json_fields = kTypeMetaJson, .slots = kTypeMetaSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kTypeMetaNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kListMetaJson = {{
@@ -373,7 +373,7 @@ constexpr std::array<schema::JsonField, 5> kListMetaJson = {{
 constexpr std::array<std::uint8_t, 8> kListMetaSlots = {255, 4, 1, 3, 0, 255, 255, 2};
 constexpr std::array<std::uint8_t, 6> kListMetaNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kListMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListMeta", .doc = "", .is_kind = false, .size = sizeof(ListMeta), .alignment = alignof(ListMeta), .fields = kListMetaFields, .json_fields = kListMetaJson, .slots = kListMetaSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kListMetaNumbers};
+constexpr schema::TypeDesc kListMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListMeta", .doc = "What every list carries.", .is_kind = false, .size = sizeof(ListMeta), .alignment = alignof(ListMeta), .fields = kListMetaFields, .json_fields = kListMetaJson, .slots = kListMetaSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kListMetaNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kShardInfoJson = {{
@@ -382,7 +382,7 @@ constexpr std::array<schema::JsonField, 1> kShardInfoJson = {{
 constexpr std::array<std::uint8_t, 2> kShardInfoSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kShardInfoNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kShardInfoDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ShardInfo", .doc = "", .is_kind = false, .size = sizeof(ShardInfo), .alignment = alignof(ShardInfo), .fields = kShardInfoFields, .json_fields = kShardInfoJson, .slots = kShardInfoSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kShardInfoNumbers};
+constexpr schema::TypeDesc kShardInfoDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ShardInfo", .doc = "The shard a list was restricted to.", .is_kind = false, .size = sizeof(ShardInfo), .alignment = alignof(ShardInfo), .fields = kShardInfoFields, .json_fields = kShardInfoJson, .slots = kShardInfoSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kShardInfoNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 15> kObjectMetaJson = {{
@@ -405,7 +405,7 @@ constexpr std::array<schema::JsonField, 15> kObjectMetaJson = {{
 constexpr std::array<std::uint8_t, 32> kObjectMetaSlots = {255, 2, 4, 255, 7, 9, 255, 13, 10, 255, 255, 5, 255, 12, 255, 255, 6, 255, 255, 255, 0, 255, 3, 14, 11, 255, 1, 8, 255, 255, 255, 255};
 constexpr std::array<std::uint8_t, 18> kObjectMetaNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 255, 255, 14};
 }  // namespace
-constexpr schema::TypeDesc kObjectMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ObjectMeta", .doc = "", .is_kind = false, .size = sizeof(ObjectMeta), .alignment = alignof(ObjectMeta), .fields = kObjectMetaFields, .json_fields = kObjectMetaJson, .slots = kObjectMetaSlots.data(), .hash_multiplier = 15708900015440481533U, .hash_shift = 59, .by_number = kObjectMetaNumbers};
+constexpr schema::TypeDesc kObjectMetaDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ObjectMeta", .doc = "What every object carries.", .is_kind = false, .size = sizeof(ObjectMeta), .alignment = alignof(ObjectMeta), .fields = kObjectMetaFields, .json_fields = kObjectMetaJson, .slots = kObjectMetaSlots.data(), .hash_multiplier = 15708900015440481533U, .hash_shift = 59, .by_number = kObjectMetaNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kOwnerReferenceJson = {{
@@ -419,7 +419,7 @@ constexpr std::array<schema::JsonField, 6> kOwnerReferenceJson = {{
 constexpr std::array<std::uint8_t, 8> kOwnerReferenceSlots = {4, 255, 0, 1, 255, 5, 2, 3};
 constexpr std::array<std::uint8_t, 8> kOwnerReferenceNumbers = {255, 1, 255, 2, 3, 0, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kOwnerReferenceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "OwnerReference", .doc = "", .is_kind = false, .size = sizeof(OwnerReference), .alignment = alignof(OwnerReference), .fields = kOwnerReferenceFields, .json_fields = kOwnerReferenceJson, .slots = kOwnerReferenceSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 61, .by_number = kOwnerReferenceNumbers};
+constexpr schema::TypeDesc kOwnerReferenceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "OwnerReference", .doc = "An object that owns another, in the same namespace or cluster-wide.", .is_kind = false, .size = sizeof(OwnerReference), .alignment = alignof(OwnerReference), .fields = kOwnerReferenceFields, .json_fields = kOwnerReferenceJson, .slots = kOwnerReferenceSlots.data(), .hash_multiplier = 17875644824501292767U, .hash_shift = 61, .by_number = kOwnerReferenceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 13> kListOptionsJson = {{
@@ -440,7 +440,7 @@ constexpr std::array<schema::JsonField, 13> kListOptionsJson = {{
 constexpr std::array<std::uint8_t, 16> kListOptionsSlots = {0, 4, 12, 7, 1, 5, 255, 8, 2, 6, 3, 11, 9, 255, 255, 10};
 constexpr std::array<std::uint8_t, 16> kListOptionsNumbers = {255, 2, 3, 4, 6, 8, 255, 9, 10, 5, 7, 11, 255, 255, 255, 12};
 }  // namespace
-constexpr schema::TypeDesc kListOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListOptions", .doc = "", .is_kind = true, .size = sizeof(ListOptions), .alignment = alignof(ListOptions), .fields = kListOptionsFields, .json_fields = kListOptionsJson, .slots = kListOptionsSlots.data(), .hash_multiplier = 4338480667488490969U, .hash_shift = 60, .by_number = kListOptionsNumbers};
+constexpr schema::TypeDesc kListOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ListOptions", .doc = "Options of list and watch requests.", .is_kind = true, .size = sizeof(ListOptions), .alignment = alignof(ListOptions), .fields = kListOptionsFields, .json_fields = kListOptionsJson, .slots = kListOptionsSlots.data(), .hash_multiplier = 4338480667488490969U, .hash_shift = 60, .by_number = kListOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kGetOptionsJson = {{
@@ -451,7 +451,7 @@ constexpr std::array<schema::JsonField, 3> kGetOptionsJson = {{
 constexpr std::array<std::uint8_t, 4> kGetOptionsSlots = {1, 2, 0, 255};
 constexpr std::array<std::uint8_t, 2> kGetOptionsNumbers = {255, 2};
 }  // namespace
-constexpr schema::TypeDesc kGetOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GetOptions", .doc = "", .is_kind = true, .size = sizeof(GetOptions), .alignment = alignof(GetOptions), .fields = kGetOptionsFields, .json_fields = kGetOptionsJson, .slots = kGetOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kGetOptionsNumbers};
+constexpr schema::TypeDesc kGetOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GetOptions", .doc = "Options of get requests.", .is_kind = true, .size = sizeof(GetOptions), .alignment = alignof(GetOptions), .fields = kGetOptionsFields, .json_fields = kGetOptionsJson, .slots = kGetOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kGetOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kDeleteOptionsJson = {{
@@ -467,7 +467,7 @@ constexpr std::array<schema::JsonField, 8> kDeleteOptionsJson = {{
 constexpr std::array<std::uint8_t, 8> kDeleteOptionsSlots = {7, 4, 6, 3, 2, 1, 5, 0};
 constexpr std::array<std::uint8_t, 7> kDeleteOptionsNumbers = {255, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kDeleteOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "DeleteOptions", .doc = "", .is_kind = true, .size = sizeof(DeleteOptions), .alignment = alignof(DeleteOptions), .fields = kDeleteOptionsFields, .json_fields = kDeleteOptionsJson, .slots = kDeleteOptionsSlots.data(), .hash_multiplier = 16004650466381945839U, .hash_shift = 61, .by_number = kDeleteOptionsNumbers};
+constexpr schema::TypeDesc kDeleteOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "DeleteOptions", .doc = "Options of delete requests.", .is_kind = true, .size = sizeof(DeleteOptions), .alignment = alignof(DeleteOptions), .fields = kDeleteOptionsFields, .json_fields = kDeleteOptionsJson, .slots = kDeleteOptionsSlots.data(), .hash_multiplier = 16004650466381945839U, .hash_shift = 61, .by_number = kDeleteOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kCreateOptionsJson = {{
@@ -480,7 +480,7 @@ constexpr std::array<schema::JsonField, 5> kCreateOptionsJson = {{
 constexpr std::array<std::uint8_t, 8> kCreateOptionsSlots = {255, 1, 4, 0, 255, 2, 255, 3};
 constexpr std::array<std::uint8_t, 5> kCreateOptionsNumbers = {255, 2, 255, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kCreateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "CreateOptions", .doc = "", .is_kind = true, .size = sizeof(CreateOptions), .alignment = alignof(CreateOptions), .fields = kCreateOptionsFields, .json_fields = kCreateOptionsJson, .slots = kCreateOptionsSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kCreateOptionsNumbers};
+constexpr schema::TypeDesc kCreateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "CreateOptions", .doc = "Options of create requests.", .is_kind = true, .size = sizeof(CreateOptions), .alignment = alignof(CreateOptions), .fields = kCreateOptionsFields, .json_fields = kCreateOptionsJson, .slots = kCreateOptionsSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kCreateOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kPatchOptionsJson = {{
@@ -494,7 +494,7 @@ constexpr std::array<schema::JsonField, 6> kPatchOptionsJson = {{
 constexpr std::array<std::uint8_t, 8> kPatchOptionsSlots = {1, 2, 255, 5, 255, 0, 3, 4};
 constexpr std::array<std::uint8_t, 5> kPatchOptionsNumbers = {255, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kPatchOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PatchOptions", .doc = "", .is_kind = true, .size = sizeof(PatchOptions), .alignment = alignof(PatchOptions), .fields = kPatchOptionsFields, .json_fields = kPatchOptionsJson, .slots = kPatchOptionsSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kPatchOptionsNumbers};
+constexpr schema::TypeDesc kPatchOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PatchOptions", .doc = "Options of patch requests.", .is_kind = true, .size = sizeof(PatchOptions), .alignment = alignof(PatchOptions), .fields = kPatchOptionsFields, .json_fields = kPatchOptionsJson, .slots = kPatchOptionsSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kPatchOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kUpdateOptionsJson = {{
@@ -507,7 +507,7 @@ constexpr std::array<schema::JsonField, 5> kUpdateOptionsJson = {{
 constexpr std::array<std::uint8_t, 8> kUpdateOptionsSlots = {255, 1, 4, 0, 255, 2, 255, 3};
 constexpr std::array<std::uint8_t, 4> kUpdateOptionsNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kUpdateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "UpdateOptions", .doc = "", .is_kind = true, .size = sizeof(UpdateOptions), .alignment = alignof(UpdateOptions), .fields = kUpdateOptionsFields, .json_fields = kUpdateOptionsJson, .slots = kUpdateOptionsSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kUpdateOptionsNumbers};
+constexpr schema::TypeDesc kUpdateOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "UpdateOptions", .doc = "Options of update requests.", .is_kind = true, .size = sizeof(UpdateOptions), .alignment = alignof(UpdateOptions), .fields = kUpdateOptionsFields, .json_fields = kUpdateOptionsJson, .slots = kUpdateOptionsSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kUpdateOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kPreconditionsJson = {{
@@ -517,7 +517,7 @@ constexpr std::array<schema::JsonField, 2> kPreconditionsJson = {{
 constexpr std::array<std::uint8_t, 2> kPreconditionsSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kPreconditionsNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kPreconditionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Preconditions", .doc = "", .is_kind = false, .size = sizeof(Preconditions), .alignment = alignof(Preconditions), .fields = kPreconditionsFields, .json_fields = kPreconditionsJson, .slots = kPreconditionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPreconditionsNumbers};
+constexpr schema::TypeDesc kPreconditionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Preconditions", .doc = "What must hold before an object is changed.", .is_kind = false, .size = sizeof(Preconditions), .alignment = alignof(Preconditions), .fields = kPreconditionsFields, .json_fields = kPreconditionsJson, .slots = kPreconditionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kPreconditionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kStatusJson = {{
@@ -533,7 +533,7 @@ constexpr std::array<schema::JsonField, 8> kStatusJson = {{
 constexpr std::array<std::uint8_t, 8> kStatusSlots = {4, 3, 1, 7, 6, 0, 5, 2};
 constexpr std::array<std::uint8_t, 7> kStatusNumbers = {255, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kStatusDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Status", .doc = "", .is_kind = true, .size = sizeof(Status), .alignment = alignof(Status), .fields = kStatusFields, .json_fields = kStatusJson, .slots = kStatusSlots.data(), .hash_multiplier = 14962874678587609235U, .hash_shift = 61, .by_number = kStatusNumbers};
+constexpr schema::TypeDesc kStatusDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Status", .doc = "Outcome of a request that returns no object.", .is_kind = true, .size = sizeof(Status), .alignment = alignof(Status), .fields = kStatusFields, .json_fields = kStatusJson, .slots = kStatusSlots.data(), .hash_multiplier = 14962874678587609235U, .hash_shift = 61, .by_number = kStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kStatusDetailsJson = {{
@@ -547,7 +547,7 @@ constexpr std::array<schema::JsonField, 6> kStatusDetailsJson = {{
 constexpr std::array<std::uint8_t, 8> kStatusDetailsSlots = {255, 1, 4, 3, 255, 2, 5, 0};
 constexpr std::array<std::uint8_t, 7> kStatusDetailsNumbers = {255, 0, 1, 2, 4, 5, 3};
 }  // namespace
-constexpr schema::TypeDesc kStatusDetailsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusDetails", .doc = "", .is_kind = false, .size = sizeof(StatusDetails), .alignment = alignof(StatusDetails), .fields = kStatusDetailsFields, .json_fields = kStatusDetailsJson, .slots = kStatusDetailsSlots.data(), .hash_multiplier = 5855543267441242937U, .hash_shift = 61, .by_number = kStatusDetailsNumbers};
+constexpr schema::TypeDesc kStatusDetailsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusDetails", .doc = "What a failed request was about and what was wrong.", .is_kind = false, .size = sizeof(StatusDetails), .alignment = alignof(StatusDetails), .fields = kStatusDetailsFields, .json_fields = kStatusDetailsJson, .slots = kStatusDetailsSlots.data(), .hash_multiplier = 5855543267441242937U, .hash_shift = 61, .by_number = kStatusDetailsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kStatusCauseJson = {{
@@ -558,7 +558,7 @@ constexpr std::array<schema::JsonField, 3> kStatusCauseJson = {{
 constexpr std::array<std::uint8_t, 4> kStatusCauseSlots = {1, 2, 255, 0};
 constexpr std::array<std::uint8_t, 4> kStatusCauseNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kStatusCauseDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusCause", .doc = "", .is_kind = false, .size = sizeof(StatusCause), .alignment = alignof(StatusCause), .fields = kStatusCauseFields, .json_fields = kStatusCauseJson, .slots = kStatusCauseSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kStatusCauseNumbers};
+constexpr schema::TypeDesc kStatusCauseDesc = {.group = "meta.k8s.io", .version = "v1", .name = "StatusCause", .doc = "One error of a failed request.", .is_kind = false, .size = sizeof(StatusCause), .alignment = alignof(StatusCause), .fields = kStatusCauseFields, .json_fields = kStatusCauseJson, .slots = kStatusCauseSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kStatusCauseNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kAPIVersionsJson = {{
@@ -570,7 +570,7 @@ constexpr std::array<schema::JsonField, 4> kAPIVersionsJson = {{
 constexpr std::array<std::uint8_t, 4> kAPIVersionsSlots = {1, 0, 3, 2};
 constexpr std::array<std::uint8_t, 3> kAPIVersionsNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kAPIVersionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIVersions", .doc = "", .is_kind = true, .size = sizeof(APIVersions), .alignment = alignof(APIVersions), .fields = kAPIVersionsFields, .json_fields = kAPIVersionsJson, .slots = kAPIVersionsSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kAPIVersionsNumbers};
+constexpr schema::TypeDesc kAPIVersionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIVersions", .doc = "Versions of the core group.", .is_kind = true, .size = sizeof(APIVersions), .alignment = alignof(APIVersions), .fields = kAPIVersionsFields, .json_fields = kAPIVersionsJson, .slots = kAPIVersionsSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kAPIVersionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kAPIGroupListJson = {{
@@ -581,7 +581,7 @@ constexpr std::array<schema::JsonField, 3> kAPIGroupListJson = {{
 constexpr std::array<std::uint8_t, 4> kAPIGroupListSlots = {1, 0, 255, 2};
 constexpr std::array<std::uint8_t, 2> kAPIGroupListNumbers = {255, 2};
 }  // namespace
-constexpr schema::TypeDesc kAPIGroupListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroupList", .doc = "", .is_kind = true, .size = sizeof(APIGroupList), .alignment = alignof(APIGroupList), .fields = kAPIGroupListFields, .json_fields = kAPIGroupListJson, .slots = kAPIGroupListSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kAPIGroupListNumbers};
+constexpr schema::TypeDesc kAPIGroupListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroupList", .doc = "The groups a server has.", .is_kind = true, .size = sizeof(APIGroupList), .alignment = alignof(APIGroupList), .fields = kAPIGroupListFields, .json_fields = kAPIGroupListJson, .slots = kAPIGroupListSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kAPIGroupListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kAPIGroupJson = {{
@@ -595,7 +595,7 @@ constexpr std::array<schema::JsonField, 6> kAPIGroupJson = {{
 constexpr std::array<std::uint8_t, 8> kAPIGroupSlots = {3, 1, 255, 0, 2, 5, 255, 4};
 constexpr std::array<std::uint8_t, 5> kAPIGroupNumbers = {255, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kAPIGroupDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroup", .doc = "", .is_kind = true, .size = sizeof(APIGroup), .alignment = alignof(APIGroup), .fields = kAPIGroupFields, .json_fields = kAPIGroupJson, .slots = kAPIGroupSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kAPIGroupNumbers};
+constexpr schema::TypeDesc kAPIGroupDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIGroup", .doc = "One group and its versions.", .is_kind = true, .size = sizeof(APIGroup), .alignment = alignof(APIGroup), .fields = kAPIGroupFields, .json_fields = kAPIGroupJson, .slots = kAPIGroupSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kAPIGroupNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kServerAddressByClientCIDRJson = {{
@@ -605,7 +605,7 @@ constexpr std::array<schema::JsonField, 2> kServerAddressByClientCIDRJson = {{
 constexpr std::array<std::uint8_t, 2> kServerAddressByClientCIDRSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kServerAddressByClientCIDRNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kServerAddressByClientCIDRDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ServerAddressByClientCIDR", .doc = "", .is_kind = false, .size = sizeof(ServerAddressByClientCIDR), .alignment = alignof(ServerAddressByClientCIDR), .fields = kServerAddressByClientCIDRFields, .json_fields = kServerAddressByClientCIDRJson, .slots = kServerAddressByClientCIDRSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kServerAddressByClientCIDRNumbers};
+constexpr schema::TypeDesc kServerAddressByClientCIDRDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ServerAddressByClientCIDR", .doc = "An address of the server for some clients.", .is_kind = false, .size = sizeof(ServerAddressByClientCIDR), .alignment = alignof(ServerAddressByClientCIDR), .fields = kServerAddressByClientCIDRFields, .json_fields = kServerAddressByClientCIDRJson, .slots = kServerAddressByClientCIDRSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kServerAddressByClientCIDRNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kGroupVersionForDiscoveryJson = {{
@@ -615,7 +615,7 @@ constexpr std::array<schema::JsonField, 2> kGroupVersionForDiscoveryJson = {{
 constexpr std::array<std::uint8_t, 2> kGroupVersionForDiscoverySlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kGroupVersionForDiscoveryNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kGroupVersionForDiscoveryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GroupVersionForDiscovery", .doc = "", .is_kind = false, .size = sizeof(GroupVersionForDiscovery), .alignment = alignof(GroupVersionForDiscovery), .fields = kGroupVersionForDiscoveryFields, .json_fields = kGroupVersionForDiscoveryJson, .slots = kGroupVersionForDiscoverySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kGroupVersionForDiscoveryNumbers};
+constexpr schema::TypeDesc kGroupVersionForDiscoveryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "GroupVersionForDiscovery", .doc = "One version of a group.", .is_kind = false, .size = sizeof(GroupVersionForDiscovery), .alignment = alignof(GroupVersionForDiscovery), .fields = kGroupVersionForDiscoveryFields, .json_fields = kGroupVersionForDiscoveryJson, .slots = kGroupVersionForDiscoverySlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kGroupVersionForDiscoveryNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 10> kAPIResourceJson = {{
@@ -633,7 +633,7 @@ constexpr std::array<schema::JsonField, 10> kAPIResourceJson = {{
 constexpr std::array<std::uint8_t, 16> kAPIResourceSlots = {6, 255, 255, 9, 5, 255, 2, 0, 4, 7, 255, 1, 3, 8, 255, 255};
 constexpr std::array<std::uint8_t, 11> kAPIResourceNumbers = {255, 0, 2, 5, 6, 7, 1, 8, 3, 4, 9};
 }  // namespace
-constexpr schema::TypeDesc kAPIResourceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResource", .doc = "", .is_kind = false, .size = sizeof(APIResource), .alignment = alignof(APIResource), .fields = kAPIResourceFields, .json_fields = kAPIResourceJson, .slots = kAPIResourceSlots.data(), .hash_multiplier = 4612844904161361311U, .hash_shift = 60, .by_number = kAPIResourceNumbers};
+constexpr schema::TypeDesc kAPIResourceDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResource", .doc = "One resource of a group version.", .is_kind = false, .size = sizeof(APIResource), .alignment = alignof(APIResource), .fields = kAPIResourceFields, .json_fields = kAPIResourceJson, .slots = kAPIResourceSlots.data(), .hash_multiplier = 4612844904161361311U, .hash_shift = 60, .by_number = kAPIResourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kAPIResourceListJson = {{
@@ -645,7 +645,7 @@ constexpr std::array<schema::JsonField, 4> kAPIResourceListJson = {{
 constexpr std::array<std::uint8_t, 4> kAPIResourceListSlots = {2, 0, 3, 1};
 constexpr std::array<std::uint8_t, 3> kAPIResourceListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kAPIResourceListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResourceList", .doc = "", .is_kind = true, .size = sizeof(APIResourceList), .alignment = alignof(APIResourceList), .fields = kAPIResourceListFields, .json_fields = kAPIResourceListJson, .slots = kAPIResourceListSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kAPIResourceListNumbers};
+constexpr schema::TypeDesc kAPIResourceListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "APIResourceList", .doc = "The resources of a group version.", .is_kind = true, .size = sizeof(APIResourceList), .alignment = alignof(APIResourceList), .fields = kAPIResourceListFields, .json_fields = kAPIResourceListJson, .slots = kAPIResourceListSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kAPIResourceListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kLabelSelectorJson = {{
@@ -655,7 +655,7 @@ constexpr std::array<schema::JsonField, 2> kLabelSelectorJson = {{
 constexpr std::array<std::uint8_t, 2> kLabelSelectorSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kLabelSelectorNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kLabelSelectorDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelector", .doc = "", .is_kind = false, .size = sizeof(LabelSelector), .alignment = alignof(LabelSelector), .fields = kLabelSelectorFields, .json_fields = kLabelSelectorJson, .slots = kLabelSelectorSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kLabelSelectorNumbers};
+constexpr schema::TypeDesc kLabelSelectorDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelector", .doc = "A test on labels; all parts must hold, and an empty one matches everything.", .is_kind = false, .size = sizeof(LabelSelector), .alignment = alignof(LabelSelector), .fields = kLabelSelectorFields, .json_fields = kLabelSelectorJson, .slots = kLabelSelectorSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kLabelSelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kLabelSelectorRequirementJson = {{
@@ -666,7 +666,7 @@ constexpr std::array<schema::JsonField, 3> kLabelSelectorRequirementJson = {{
 constexpr std::array<std::uint8_t, 4> kLabelSelectorRequirementSlots = {255, 2, 0, 1};
 constexpr std::array<std::uint8_t, 4> kLabelSelectorRequirementNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kLabelSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(LabelSelectorRequirement), .alignment = alignof(LabelSelectorRequirement), .fields = kLabelSelectorRequirementFields, .json_fields = kLabelSelectorRequirementJson, .slots = kLabelSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kLabelSelectorRequirementNumbers};
+constexpr schema::TypeDesc kLabelSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "LabelSelectorRequirement", .doc = "One test on a label.", .is_kind = false, .size = sizeof(LabelSelectorRequirement), .alignment = alignof(LabelSelectorRequirement), .fields = kLabelSelectorRequirementFields, .json_fields = kLabelSelectorRequirementJson, .slots = kLabelSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kLabelSelectorRequirementNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kFieldSelectorRequirementJson = {{
@@ -677,7 +677,7 @@ constexpr std::array<schema::JsonField, 3> kFieldSelectorRequirementJson = {{
 constexpr std::array<std::uint8_t, 4> kFieldSelectorRequirementSlots = {255, 2, 0, 1};
 constexpr std::array<std::uint8_t, 4> kFieldSelectorRequirementNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kFieldSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "FieldSelectorRequirement", .doc = "", .is_kind = false, .size = sizeof(FieldSelectorRequirement), .alignment = alignof(FieldSelectorRequirement), .fields = kFieldSelectorRequirementFields, .json_fields = kFieldSelectorRequirementJson, .slots = kFieldSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kFieldSelectorRequirementNumbers};
+constexpr schema::TypeDesc kFieldSelectorRequirementDesc = {.group = "meta.k8s.io", .version = "v1", .name = "FieldSelectorRequirement", .doc = "One test on a field.", .is_kind = false, .size = sizeof(FieldSelectorRequirement), .alignment = alignof(FieldSelectorRequirement), .fields = kFieldSelectorRequirementFields, .json_fields = kFieldSelectorRequirementJson, .slots = kFieldSelectorRequirementSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kFieldSelectorRequirementNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 7> kManagedFieldsEntryJson = {{
@@ -692,7 +692,7 @@ constexpr std::array<schema::JsonField, 7> kManagedFieldsEntryJson = {{
 constexpr std::array<std::uint8_t, 8> kManagedFieldsEntrySlots = {2, 6, 5, 3, 4, 255, 1, 0};
 constexpr std::array<std::uint8_t, 9> kManagedFieldsEntryNumbers = {255, 0, 1, 2, 3, 255, 4, 5, 6};
 }  // namespace
-constexpr schema::TypeDesc kManagedFieldsEntryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ManagedFieldsEntry", .doc = "", .is_kind = false, .size = sizeof(ManagedFieldsEntry), .alignment = alignof(ManagedFieldsEntry), .fields = kManagedFieldsEntryFields, .json_fields = kManagedFieldsEntryJson, .slots = kManagedFieldsEntrySlots.data(), .hash_multiplier = 9238123869591611895U, .hash_shift = 61, .by_number = kManagedFieldsEntryNumbers};
+constexpr schema::TypeDesc kManagedFieldsEntryDesc = {.group = "meta.k8s.io", .version = "v1", .name = "ManagedFieldsEntry", .doc = "Fields one manager manages.", .is_kind = false, .size = sizeof(ManagedFieldsEntry), .alignment = alignof(ManagedFieldsEntry), .fields = kManagedFieldsEntryFields, .json_fields = kManagedFieldsEntryJson, .slots = kManagedFieldsEntrySlots.data(), .hash_multiplier = 9238123869591611895U, .hash_shift = 61, .by_number = kManagedFieldsEntryNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kTableJson = {{
@@ -705,7 +705,7 @@ constexpr std::array<schema::JsonField, 5> kTableJson = {{
 constexpr std::array<std::uint8_t, 8> kTableSlots = {255, 255, 3, 0, 2, 255, 4, 1};
 constexpr std::array<std::uint8_t, 0> kTableNumbers = {};
 }  // namespace
-constexpr schema::TypeDesc kTableDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Table", .doc = "", .is_kind = true, .size = sizeof(Table), .alignment = alignof(Table), .fields = kTableFields, .json_fields = kTableJson, .slots = kTableSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kTableNumbers};
+constexpr schema::TypeDesc kTableDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Table", .doc = "Objects as rows of text and numbers for command lines.", .is_kind = true, .size = sizeof(Table), .alignment = alignof(Table), .fields = kTableFields, .json_fields = kTableJson, .slots = kTableSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 61, .by_number = kTableNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kTableColumnDefinitionJson = {{
@@ -718,7 +718,7 @@ constexpr std::array<schema::JsonField, 5> kTableColumnDefinitionJson = {{
 constexpr std::array<std::uint8_t, 8> kTableColumnDefinitionSlots = {4, 255, 3, 1, 0, 255, 2, 255};
 constexpr std::array<std::uint8_t, 0> kTableColumnDefinitionNumbers = {};
 }  // namespace
-constexpr schema::TypeDesc kTableColumnDefinitionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableColumnDefinition", .doc = "", .is_kind = false, .size = sizeof(TableColumnDefinition), .alignment = alignof(TableColumnDefinition), .fields = kTableColumnDefinitionFields, .json_fields = kTableColumnDefinitionJson, .slots = kTableColumnDefinitionSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kTableColumnDefinitionNumbers};
+constexpr schema::TypeDesc kTableColumnDefinitionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableColumnDefinition", .doc = "One column.", .is_kind = false, .size = sizeof(TableColumnDefinition), .alignment = alignof(TableColumnDefinition), .fields = kTableColumnDefinitionFields, .json_fields = kTableColumnDefinitionJson, .slots = kTableColumnDefinitionSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 61, .by_number = kTableColumnDefinitionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kTableRowJson = {{
@@ -729,7 +729,7 @@ constexpr std::array<schema::JsonField, 3> kTableRowJson = {{
 constexpr std::array<std::uint8_t, 4> kTableRowSlots = {1, 255, 0, 2};
 constexpr std::array<std::uint8_t, 0> kTableRowNumbers = {};
 }  // namespace
-constexpr schema::TypeDesc kTableRowDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRow", .doc = "", .is_kind = false, .size = sizeof(TableRow), .alignment = alignof(TableRow), .fields = kTableRowFields, .json_fields = kTableRowJson, .slots = kTableRowSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTableRowNumbers};
+constexpr schema::TypeDesc kTableRowDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRow", .doc = "One object.", .is_kind = false, .size = sizeof(TableRow), .alignment = alignof(TableRow), .fields = kTableRowFields, .json_fields = kTableRowJson, .slots = kTableRowSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTableRowNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kTableRowConditionJson = {{
@@ -741,7 +741,7 @@ constexpr std::array<schema::JsonField, 4> kTableRowConditionJson = {{
 constexpr std::array<std::uint8_t, 4> kTableRowConditionSlots = {3, 0, 1, 2};
 constexpr std::array<std::uint8_t, 0> kTableRowConditionNumbers = {};
 }  // namespace
-constexpr schema::TypeDesc kTableRowConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRowCondition", .doc = "", .is_kind = false, .size = sizeof(TableRowCondition), .alignment = alignof(TableRowCondition), .fields = kTableRowConditionFields, .json_fields = kTableRowConditionJson, .slots = kTableRowConditionSlots.data(), .hash_multiplier = 12485651886753059295U, .hash_shift = 62, .by_number = kTableRowConditionNumbers};
+constexpr schema::TypeDesc kTableRowConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableRowCondition", .doc = "A condition of a row.", .is_kind = false, .size = sizeof(TableRowCondition), .alignment = alignof(TableRowCondition), .fields = kTableRowConditionFields, .json_fields = kTableRowConditionJson, .slots = kTableRowConditionSlots.data(), .hash_multiplier = 12485651886753059295U, .hash_shift = 62, .by_number = kTableRowConditionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kTableOptionsJson = {{
@@ -752,7 +752,7 @@ constexpr std::array<schema::JsonField, 3> kTableOptionsJson = {{
 constexpr std::array<std::uint8_t, 4> kTableOptionsSlots = {1, 255, 0, 2};
 constexpr std::array<std::uint8_t, 2> kTableOptionsNumbers = {255, 2};
 }  // namespace
-constexpr schema::TypeDesc kTableOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableOptions", .doc = "", .is_kind = true, .size = sizeof(TableOptions), .alignment = alignof(TableOptions), .fields = kTableOptionsFields, .json_fields = kTableOptionsJson, .slots = kTableOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTableOptionsNumbers};
+constexpr schema::TypeDesc kTableOptionsDesc = {.group = "meta.k8s.io", .version = "v1", .name = "TableOptions", .doc = "Options of table requests.", .is_kind = true, .size = sizeof(TableOptions), .alignment = alignof(TableOptions), .fields = kTableOptionsFields, .json_fields = kTableOptionsJson, .slots = kTableOptionsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kTableOptionsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kPartialObjectMetadataJson = {{
@@ -763,7 +763,7 @@ constexpr std::array<schema::JsonField, 3> kPartialObjectMetadataJson = {{
 constexpr std::array<std::uint8_t, 4> kPartialObjectMetadataSlots = {1, 2, 0, 255};
 constexpr std::array<std::uint8_t, 2> kPartialObjectMetadataNumbers = {255, 2};
 }  // namespace
-constexpr schema::TypeDesc kPartialObjectMetadataDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadata", .doc = "", .is_kind = true, .size = sizeof(PartialObjectMetadata), .alignment = alignof(PartialObjectMetadata), .fields = kPartialObjectMetadataFields, .json_fields = kPartialObjectMetadataJson, .slots = kPartialObjectMetadataSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kPartialObjectMetadataNumbers};
+constexpr schema::TypeDesc kPartialObjectMetadataDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadata", .doc = "An object of any kind with its metadata only.", .is_kind = true, .size = sizeof(PartialObjectMetadata), .alignment = alignof(PartialObjectMetadata), .fields = kPartialObjectMetadataFields, .json_fields = kPartialObjectMetadataJson, .slots = kPartialObjectMetadataSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kPartialObjectMetadataNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kPartialObjectMetadataListJson = {{
@@ -775,7 +775,7 @@ constexpr std::array<schema::JsonField, 4> kPartialObjectMetadataListJson = {{
 constexpr std::array<std::uint8_t, 4> kPartialObjectMetadataListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kPartialObjectMetadataListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kPartialObjectMetadataListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadataList", .doc = "", .is_kind = true, .size = sizeof(PartialObjectMetadataList), .alignment = alignof(PartialObjectMetadataList), .fields = kPartialObjectMetadataListFields, .json_fields = kPartialObjectMetadataListJson, .slots = kPartialObjectMetadataListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPartialObjectMetadataListNumbers};
+constexpr schema::TypeDesc kPartialObjectMetadataListDesc = {.group = "meta.k8s.io", .version = "v1", .name = "PartialObjectMetadataList", .doc = "Objects of any kind with their metadata only.", .is_kind = true, .size = sizeof(PartialObjectMetadataList), .alignment = alignof(PartialObjectMetadataList), .fields = kPartialObjectMetadataListFields, .json_fields = kPartialObjectMetadataListJson, .slots = kPartialObjectMetadataListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kPartialObjectMetadataListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 6> kConditionJson = {{
@@ -789,7 +789,7 @@ constexpr std::array<schema::JsonField, 6> kConditionJson = {{
 constexpr std::array<std::uint8_t, 8> kConditionSlots = {0, 255, 3, 5, 1, 4, 255, 2};
 constexpr std::array<std::uint8_t, 7> kConditionNumbers = {255, 0, 1, 2, 3, 4, 5};
 }  // namespace
-constexpr schema::TypeDesc kConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Condition", .doc = "", .is_kind = false, .size = sizeof(Condition), .alignment = alignof(Condition), .fields = kConditionFields, .json_fields = kConditionJson, .slots = kConditionSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 61, .by_number = kConditionNumbers};
+constexpr schema::TypeDesc kConditionDesc = {.group = "meta.k8s.io", .version = "v1", .name = "Condition", .doc = "One side of the state of an object.", .is_kind = false, .size = sizeof(Condition), .alignment = alignof(Condition), .fields = kConditionFields, .json_fields = kConditionJson, .slots = kConditionSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 61, .by_number = kConditionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kWatchEventJson = {{
@@ -799,6 +799,6 @@ constexpr std::array<schema::JsonField, 2> kWatchEventJson = {{
 constexpr std::array<std::uint8_t, 2> kWatchEventSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kWatchEventNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kWatchEventDesc = {.group = "meta.k8s.io", .version = "v1", .name = "WatchEvent", .doc = "", .is_kind = false, .size = sizeof(WatchEvent), .alignment = alignof(WatchEvent), .fields = kWatchEventFields, .json_fields = kWatchEventJson, .slots = kWatchEventSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kWatchEventNumbers};
+constexpr schema::TypeDesc kWatchEventDesc = {.group = "meta.k8s.io", .version = "v1", .name = "WatchEvent", .doc = "One change in a watch.", .is_kind = false, .size = sizeof(WatchEvent), .alignment = alignof(WatchEvent), .fields = kWatchEventFields, .json_fields = kWatchEventJson, .slots = kWatchEventSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kWatchEventNumbers};
 
 }  // namespace allot::api::meta

@@ -10,451 +10,451 @@ namespace allot::api::resource {
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceSliceFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSlice, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSlice, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceSlice, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSlice, spec), .message = &kResourceSliceSpecDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSlice, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSlice, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceSlice, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSlice, spec), .message = &kResourceSliceSpecDesc, .doc = "What the driver publishes; changed only by the driver."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 10> kResourceSliceSpecFields = {{
-    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceSliceSpec, driver)},
-    {.name = "pool", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSliceSpec, pool), .message = &kResourcePoolDesc},
-    {.name = "nodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceSliceSpec, node_name), .union_name = "oneOf:NodeSelection"},
-    {.name = "nodeSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceSliceSpec, node_selector), .message = &core::kNodeSelectorDesc, .union_name = "oneOf:NodeSelection"},
-    {.name = "allNodes", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ResourceSliceSpec, all_nodes), .union_name = "oneOf:NodeSelection"},
-    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceSliceSpec, devices), .message = &kDeviceDesc, .union_name = "zeroOrOneOf:ResourceSliceType"},
-    {.name = "perDeviceNodeSelection", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ResourceSliceSpec, per_device_node_selection), .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:NodeSelection"},
-    {.name = "sharedCounters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ResourceSliceSpec, shared_counters), .message = &kCounterSetDesc, .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "zeroOrOneOf:ResourceSliceType"},
-    {.name = "partitionTypeAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ResourceSliceSpec, partition_type_attribute), .named = "v1.FullyQualifiedName", .gates = kTexts<Literal("DRAPartitionableDevicesType")>},
-    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ResourceSliceSpec, skip_node_operations), .list_type = schema::ListType::kSet, .named = "v1.SkipNodeOperation", .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>},
+    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourceSliceSpec, driver), .doc = "DNS name of the driver that publishes the slice; never changes."},
+    {.name = "pool", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSliceSpec, pool), .message = &kResourcePoolDesc, .doc = "The pool this slice is part of."},
+    {.name = "nodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ResourceSliceSpec, node_name), .union_name = "oneOf:NodeSelection", .doc = "The one node from which the devices can be used; never changes."},
+    {.name = "nodeSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceSliceSpec, node_selector), .message = &core::kNodeSelectorDesc, .union_name = "oneOf:NodeSelection", .doc = "The nodes from which the devices can be used."},
+    {.name = "allNodes", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ResourceSliceSpec, all_nodes), .union_name = "oneOf:NodeSelection", .doc = "Whether every node can use the devices."},
+    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ResourceSliceSpec, devices), .message = &kDeviceDesc, .union_name = "zeroOrOneOf:ResourceSliceType", .doc = "Devices of the slice; at most 128, fewer when they carry taints or use counters."},
+    {.name = "perDeviceNodeSelection", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ResourceSliceSpec, per_device_node_selection), .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:NodeSelection", .doc = "Whether each device says itself which nodes can use it."},
+    {.name = "sharedCounters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ResourceSliceSpec, shared_counters), .message = &kCounterSetDesc, .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "zeroOrOneOf:ResourceSliceType", .doc = "Counter sets that devices of the same pool draw from."},
+    {.name = "partitionTypeAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(ResourceSliceSpec, partition_type_attribute), .named = "v1.FullyQualifiedName", .gates = kTexts<Literal("DRAPartitionableDevicesType")>, .doc = "Attribute that tells the types of partitions apart, as domain/name."},
+    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(ResourceSliceSpec, skip_node_operations), .list_type = schema::ListType::kSet, .named = "v1.SkipNodeOperation", .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>, .doc = "Calls the kubelet need not make to the driver for these devices."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kCounterSetFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CounterSet, name)},
-    {.name = "counters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 2, .offset = offsetof(CounterSet, counters), .message = &kCounterDesc},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CounterSet, name), .doc = "Name of the set, unique in the pool."},
+    {.name = "counters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 2, .offset = offsetof(CounterSet, counters), .message = &kCounterDesc, .doc = "The counters by name."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourcePoolFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourcePool, name)},
-    {.name = "generation", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourcePool, generation)},
-    {.name = "resourceSliceCount", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ResourcePool, resource_slice_count)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ResourcePool, name), .doc = "Name of the pool; often the name of the node."},
+    {.name = "generation", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourcePool, generation), .doc = "Number raised when the pool changes; slices of older generations are ignored."},
+    {.name = "resourceSliceCount", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ResourcePool, resource_slice_count), .doc = "How many slices make the pool complete at this generation."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 13> kDeviceFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Device, name)},
-    {.name = "attributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Device, attributes), .message = &kDeviceAttributeDesc},
-    {.name = "capacity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Device, capacity), .message = &kDeviceCapacityDesc},
-    {.name = "consumesCounters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Device, consumes_counters), .message = &kDeviceCounterConsumptionDesc, .gates = kTexts<Literal("DRAPartitionableDevices")>},
-    {.name = "nodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Device, node_name), .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:DeviceNodeSelection"},
-    {.name = "nodeSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Device, node_selector), .message = &core::kNodeSelectorDesc, .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:DeviceNodeSelection"},
-    {.name = "allNodes", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Device, all_nodes), .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:DeviceNodeSelection"},
-    {.name = "taints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(Device, taints), .message = &kDeviceTaintDesc, .gates = kTexts<Literal("DRADeviceTaints")>},
-    {.name = "bindsToNode", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Device, binds_to_node), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
-    {.name = "bindingConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(Device, binding_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
-    {.name = "bindingFailureConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Device, binding_failure_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
-    {.name = "allowMultipleAllocations", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(Device, allow_multiple_allocations), .gates = kTexts<Literal("DRAConsumableCapacity")>},
-    {.name = "nodeAllocatableResources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(Device, node_allocatable_resources), .message = &kNodeAllocatableResourceDesc, .gates = kTexts<Literal("DRANodeAllocatableResources")>},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Device, name), .doc = "Name of the device, unique in the pool."},
+    {.name = "attributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(Device, attributes), .message = &kDeviceAttributeDesc, .doc = "Facts about the device by name, for selectors and constraints."},
+    {.name = "capacity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(Device, capacity), .message = &kDeviceCapacityDesc, .doc = "Amounts the device has, by name."},
+    {.name = "consumesCounters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(Device, consumes_counters), .message = &kDeviceCounterConsumptionDesc, .gates = kTexts<Literal("DRAPartitionableDevices")>, .doc = "What the device takes from counter sets while it is allocated."},
+    {.name = "nodeName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(Device, node_name), .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:DeviceNodeSelection", .doc = "The node that can use this device, when the slice leaves that to devices."},
+    {.name = "nodeSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(Device, node_selector), .message = &core::kNodeSelectorDesc, .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:DeviceNodeSelection", .doc = "The nodes that can use this device, when the slice leaves that to devices."},
+    {.name = "allNodes", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(Device, all_nodes), .gates = kTexts<Literal("DRAPartitionableDevices")>, .union_name = "oneOf:DeviceNodeSelection", .doc = "Whether every node can use this device, when the slice leaves that to devices."},
+    {.name = "taints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(Device, taints), .message = &kDeviceTaintDesc, .gates = kTexts<Literal("DRADeviceTaints")>, .doc = "Taints set by the driver."},
+    {.name = "bindsToNode", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(Device, binds_to_node), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>, .doc = "Whether an allocation of the device ties its claim to the chosen node."},
+    {.name = "bindingConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(Device, binding_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>, .doc = "Conditions that must be true on the claim before its pod is bound."},
+    {.name = "bindingFailureConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(Device, binding_failure_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>, .doc = "Conditions that, once true, make the scheduler choose again."},
+    {.name = "allowMultipleAllocations", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 12, .offset = offsetof(Device, allow_multiple_allocations), .gates = kTexts<Literal("DRAConsumableCapacity")>, .doc = "Whether several claims may hold the device at once, each a part of its capacity."},
+    {.name = "nodeAllocatableResources", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 14, .offset = offsetof(Device, node_allocatable_resources), .message = &kNodeAllocatableResourceDesc, .gates = kTexts<Literal("DRANodeAllocatableResources")>, .doc = "Ordinary node resources the device takes or stands for, by resource name."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableResourceFields = {{
-    {.name = "mapping", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableResource, mapping), .message = &kNodeAllocatableMappingDesc},
-    {.name = "overhead", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeAllocatableResource, overhead), .message = &kNodeAllocatableOverheadDesc},
+    {.name = "mapping", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableResource, mapping), .message = &kNodeAllocatableMappingDesc, .doc = "Amount that the device stands for."},
+    {.name = "overhead", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(NodeAllocatableResource, overhead), .message = &kNodeAllocatableOverheadDesc, .doc = "Amount the device adds to what its users need."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNodeAllocatableMappingFields = {{
-    {.name = "capacityKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAllocatableMapping, capacity_key), .named = "v1.QualifiedName"},
-    {.name = "capacityMultiplier", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableMapping, capacity_multiplier)},
-    {.name = "deviceMultiplier", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableMapping, device_multiplier)},
+    {.name = "capacityKey", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAllocatableMapping, capacity_key), .named = "v1.QualifiedName", .doc = "Capacity of the device the amount comes from."},
+    {.name = "capacityMultiplier", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableMapping, capacity_multiplier), .doc = "Factor from the capacity to the node resource."},
+    {.name = "deviceMultiplier", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NodeAllocatableMapping, device_multiplier), .doc = "Amount of the node resource for each device."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kNodeAllocatableOverheadFields = {{
-    {.name = "perPod", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAllocatableOverhead, per_pod)},
-    {.name = "perContainer", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableOverhead, per_container)},
+    {.name = "perPod", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NodeAllocatableOverhead, per_pod), .doc = "Amount for each pod that uses the device."},
+    {.name = "perContainer", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NodeAllocatableOverhead, per_container), .doc = "Amount for each container that uses the device."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceCounterConsumptionFields = {{
-    {.name = "counterSet", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceCounterConsumption, counter_set)},
-    {.name = "counters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 2, .offset = offsetof(DeviceCounterConsumption, counters), .message = &kCounterDesc},
-    {.name = "compatibilityGroups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceCounterConsumption, compatibility_groups), .gates = kTexts<Literal("DRADeviceCompatibilityGroups")>},
+    {.name = "counterSet", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceCounterConsumption, counter_set), .doc = "Name of the counter set."},
+    {.name = "counters", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 2, .offset = offsetof(DeviceCounterConsumption, counters), .message = &kCounterDesc, .doc = "Amounts taken, by counter name."},
+    {.name = "compatibilityGroups", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceCounterConsumption, compatibility_groups), .gates = kTexts<Literal("DRADeviceCompatibilityGroups")>, .doc = "Groups of which at least one must be common to all devices in use from the set."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceCapacityFields = {{
-    {.name = "value", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceCapacity, value)},
-    {.name = "requestPolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceCapacity, request_policy), .message = &kCapacityRequestPolicyDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>},
+    {.name = "value", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceCapacity, value), .doc = "The whole amount."},
+    {.name = "requestPolicy", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceCapacity, request_policy), .message = &kCapacityRequestPolicyDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>, .doc = "Which parts of the amount a request may take; only with several allocations."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kCounterFields = {{
-    {.name = "value", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Counter, value)},
+    {.name = "value", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(Counter, value), .doc = "The amount."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kCapacityRequestPolicyFields = {{
-    {.name = "default", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .always = true, .protobuf = 1, .offset = offsetof(CapacityRequestPolicy, default_)},
-    {.name = "validValues", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CapacityRequestPolicy, valid_values), .union_name = "oneOf:ValidRequestValues"},
-    {.name = "validRange", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CapacityRequestPolicy, valid_range), .message = &kCapacityRequestPolicyRangeDesc, .union_name = "oneOf:ValidRequestValues"},
+    {.name = "default", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .always = true, .protobuf = 1, .offset = offsetof(CapacityRequestPolicy, default_), .doc = "Amount taken when a request names none."},
+    {.name = "validValues", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CapacityRequestPolicy, valid_values), .union_name = "oneOf:ValidRequestValues", .doc = "The only amounts that can be taken; a request is rounded up to the next."},
+    {.name = "validRange", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(CapacityRequestPolicy, valid_range), .message = &kCapacityRequestPolicyRangeDesc, .union_name = "oneOf:ValidRequestValues", .doc = "Range of the amounts that can be taken."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kCapacityRequestPolicyRangeFields = {{
-    {.name = "min", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(CapacityRequestPolicyRange, min)},
-    {.name = "max", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CapacityRequestPolicyRange, max)},
-    {.name = "step", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CapacityRequestPolicyRange, step)},
+    {.name = "min", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .required = true, .protobuf = 1, .offset = offsetof(CapacityRequestPolicyRange, min), .doc = "Least amount."},
+    {.name = "max", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(CapacityRequestPolicyRange, max), .doc = "Greatest amount."},
+    {.name = "step", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(CapacityRequestPolicyRange, step), .doc = "Amounts are the least amount plus a multiple of this."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kDeviceAttributeFields = {{
-    {.name = "int", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAttribute, int_)},
-    {.name = "bool", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceAttribute, bool_)},
-    {.name = "string", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceAttribute, string)},
-    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceAttribute, version)},
-    {.name = "ints", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceAttribute, ints), .gates = kTexts<Literal("DRAListTypeAttributes")>},
-    {.name = "bools", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceAttribute, bools), .gates = kTexts<Literal("DRAListTypeAttributes")>},
-    {.name = "strings", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceAttribute, strings), .gates = kTexts<Literal("DRAListTypeAttributes")>},
-    {.name = "versions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(DeviceAttribute, versions), .gates = kTexts<Literal("DRAListTypeAttributes")>},
+    {.name = "int", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAttribute, int_), .doc = "A whole number."},
+    {.name = "bool", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceAttribute, bool_), .doc = "True or false."},
+    {.name = "string", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceAttribute, string), .doc = "A text of at most 64 bytes."},
+    {.name = "version", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceAttribute, version), .doc = "A semantic version."},
+    {.name = "ints", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceAttribute, ints), .gates = kTexts<Literal("DRAListTypeAttributes")>, .doc = "Several whole numbers."},
+    {.name = "bools", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceAttribute, bools), .gates = kTexts<Literal("DRAListTypeAttributes")>, .doc = "Several truth values."},
+    {.name = "strings", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceAttribute, strings), .gates = kTexts<Literal("DRAListTypeAttributes")>, .doc = "Several texts."},
+    {.name = "versions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(DeviceAttribute, versions), .gates = kTexts<Literal("DRAListTypeAttributes")>, .doc = "Several semantic versions."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceTaintFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceTaint, key)},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceTaint, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(DeviceTaint, effect), .named = "v1.DeviceTaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>},
-    {.name = "timeAdded", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceTaint, time_added)},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceTaint, key), .doc = "Key of the taint, in the form of a label key."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceTaint, value), .doc = "Value of the taint, in the form of a label value."},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(DeviceTaint, effect), .named = "v1.DeviceTaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>, .doc = "What happens to claims that do not tolerate it."},
+    {.name = "timeAdded", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceTaint, time_added), .doc = "When the taint was added; set by the server when it is absent."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kDeviceTaintRuleFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRule, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRule, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceTaintRule, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRule, spec), .message = &kDeviceTaintRuleSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(DeviceTaintRule, status), .message = &kDeviceTaintRuleStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRule, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRule, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceTaintRule, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRule, spec), .message = &kDeviceTaintRuleSpecDesc, .doc = "The selector and the taint."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(DeviceTaintRule, status), .message = &kDeviceTaintRuleStatusDesc, .doc = "What has come of the rule so far."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceTaintRuleSpecFields = {{
-    {.name = "deviceSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceTaintRuleSpec, device_selector), .message = &kDeviceTaintSelectorDesc},
-    {.name = "taint", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRuleSpec, taint), .message = &kDeviceTaintDesc},
+    {.name = "deviceSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceTaintRuleSpec, device_selector), .message = &kDeviceTaintSelectorDesc, .doc = "Devices that get the taint; none at all when the selector is absent or empty."},
+    {.name = "taint", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRuleSpec, taint), .message = &kDeviceTaintDesc, .doc = "The taint they get."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceTaintSelectorFields = {{
-    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceTaintSelector, driver)},
-    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceTaintSelector, pool)},
-    {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceTaintSelector, device)},
+    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceTaintSelector, driver), .doc = "Devices of this driver."},
+    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceTaintSelector, pool), .doc = "Devices of the pool with this name."},
+    {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceTaintSelector, device), .doc = "Devices with this name."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceTaintRuleStatusFields = {{
-    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceTaintRuleStatus, conditions), .message = &meta::kConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type"},
+    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceTaintRuleStatus, conditions), .message = &meta::kConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .patch_strategy = "merge", .patch_merge_key = "type", .doc = "Conditions such as EvictionInProgress."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceTaintRuleListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRuleList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRuleList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceTaintRuleList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRuleList, items), .message = &kDeviceTaintRuleDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRuleList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceTaintRuleList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceTaintRuleList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceTaintRuleList, items), .message = &kDeviceTaintRuleDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceSliceListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSliceList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSliceList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceSliceList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSliceList, items), .message = &kResourceSliceDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSliceList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceSliceList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceSliceList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceSliceList, items), .message = &kResourceSliceDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kResourceClaimFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaim, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaim, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaim, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaim, spec), .message = &kResourceClaimSpecDesc},
-    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ResourceClaim, status), .message = &kResourceClaimStatusDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaim, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaim, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaim, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaim, spec), .message = &kResourceClaimSpecDesc, .doc = "What is asked for; never changes."},
+    {.name = "status", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 3, .offset = offsetof(ResourceClaim, status), .message = &kResourceClaimStatusDesc, .doc = "Whether the claim is allocated, to which devices, and who uses it."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kResourceClaimSpecFields = {{
-    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimSpec, devices), .message = &kDeviceClaimDesc},
+    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimSpec, devices), .message = &kDeviceClaimDesc, .doc = "The devices asked for."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceClaimFields = {{
-    {.name = "requests", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(DeviceClaim, requests), .message = &kDeviceRequestDesc},
-    {.name = "constraints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceClaim, constraints), .message = &kDeviceConstraintDesc},
-    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceClaim, config), .message = &kDeviceClaimConfigurationDesc},
+    {.name = "requests", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .protobuf = 1, .offset = offsetof(DeviceClaim, requests), .message = &kDeviceRequestDesc, .doc = "The requests, all of which must be met."},
+    {.name = "constraints", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceClaim, constraints), .message = &kDeviceConstraintDesc, .doc = "What must hold between devices of the requests."},
+    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceClaim, config), .message = &kDeviceClaimConfigurationDesc, .doc = "Settings for drivers of the devices that get allocated."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceRequestFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceRequest, name)},
-    {.name = "exactly", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceRequest, exactly), .message = &kExactDeviceRequestDesc, .union_name = "oneOf:deviceRequestType"},
-    {.name = "firstAvailable", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceRequest, first_available), .message = &kDeviceSubRequestDesc, .gates = kTexts<Literal("DRAPrioritizedList")>, .union_name = "oneOf:deviceRequestType"},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceRequest, name), .doc = "Name of the request, unique in the claim."},
+    {.name = "exactly", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceRequest, exactly), .message = &kExactDeviceRequestDesc, .union_name = "oneOf:deviceRequestType", .doc = "The one form in which the request can be met."},
+    {.name = "firstAvailable", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceRequest, first_available), .message = &kDeviceSubRequestDesc, .gates = kTexts<Literal("DRAPrioritizedList")>, .union_name = "oneOf:deviceRequestType", .doc = "Alternatives in order; the first that can be met is taken."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kExactDeviceRequestFields = {{
-    {.name = "deviceClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ExactDeviceRequest, device_class_name)},
-    {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ExactDeviceRequest, selectors), .message = &kDeviceSelectorDesc},
-    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ExactDeviceRequest, allocation_mode), .named = "v1.DeviceAllocationMode", .enum_values = kTexts<Literal("All"), Literal("ExactCount")>},
-    {.name = "count", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ExactDeviceRequest, count), .union_name = "oneOf:AllocationMode"},
-    {.name = "adminAccess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ExactDeviceRequest, admin_access), .gates = kTexts<Literal("DRAAdminAccess")>},
-    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ExactDeviceRequest, tolerations), .message = &kDeviceTolerationDesc, .gates = kTexts<Literal("DRADeviceTaints")>},
-    {.name = "capacity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ExactDeviceRequest, capacity), .message = &kCapacityRequirementsDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>},
-    {.name = "derivedAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ExactDeviceRequest, derived_attributes), .message = &kDeviceDerivedAttributeDesc, .gates = kTexts<Literal("DRADerivedAttributes")>},
+    {.name = "deviceClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(ExactDeviceRequest, device_class_name), .doc = "The class the devices must match."},
+    {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ExactDeviceRequest, selectors), .message = &kDeviceSelectorDesc, .doc = "Expressions that every device must match as well."},
+    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(ExactDeviceRequest, allocation_mode), .named = "v1.DeviceAllocationMode", .enum_values = kTexts<Literal("All"), Literal("ExactCount")>, .doc = "Whether a number of devices is asked for or all that match."},
+    {.name = "count", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ExactDeviceRequest, count), .union_name = "oneOf:AllocationMode", .doc = "How many devices, with the mode ExactCount; one by default."},
+    {.name = "adminAccess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(ExactDeviceRequest, admin_access), .gates = kTexts<Literal("DRAAdminAccess")>, .doc = "Whether to get devices for monitoring, even ones in use by others."},
+    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(ExactDeviceRequest, tolerations), .message = &kDeviceTolerationDesc, .gates = kTexts<Literal("DRADeviceTaints")>, .doc = "Device taints the request puts up with."},
+    {.name = "capacity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(ExactDeviceRequest, capacity), .message = &kCapacityRequirementsDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>, .doc = "Parts of the capacity that the request needs of each device."},
+    {.name = "derivedAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(ExactDeviceRequest, derived_attributes), .message = &kDeviceDerivedAttributeDesc, .gates = kTexts<Literal("DRADerivedAttributes")>, .doc = "Attributes computed from each device, for constraints."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 8> kDeviceSubRequestFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceSubRequest, name)},
-    {.name = "deviceClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceSubRequest, device_class_name)},
-    {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceSubRequest, selectors), .message = &kDeviceSelectorDesc},
-    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceSubRequest, allocation_mode), .named = "v1.DeviceAllocationMode", .enum_values = kTexts<Literal("All"), Literal("ExactCount")>},
-    {.name = "count", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceSubRequest, count), .union_name = "oneOf:AllocationMode"},
-    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceSubRequest, tolerations), .message = &kDeviceTolerationDesc, .gates = kTexts<Literal("DRADeviceTaints")>},
-    {.name = "capacity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceSubRequest, capacity), .message = &kCapacityRequirementsDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>},
-    {.name = "derivedAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceSubRequest, derived_attributes), .message = &kDeviceDerivedAttributeDesc, .gates = kTexts<Literal("DRADerivedAttributes")>},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceSubRequest, name), .doc = "Name of the alternative, unique in the request."},
+    {.name = "deviceClassName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceSubRequest, device_class_name), .doc = "The class the devices must match."},
+    {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceSubRequest, selectors), .message = &kDeviceSelectorDesc, .doc = "Expressions that every device must match as well."},
+    {.name = "allocationMode", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceSubRequest, allocation_mode), .named = "v1.DeviceAllocationMode", .enum_values = kTexts<Literal("All"), Literal("ExactCount")>, .doc = "Whether a number of devices is asked for or all that match."},
+    {.name = "count", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceSubRequest, count), .union_name = "oneOf:AllocationMode", .doc = "How many devices, with the mode ExactCount; one by default."},
+    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceSubRequest, tolerations), .message = &kDeviceTolerationDesc, .gates = kTexts<Literal("DRADeviceTaints")>, .doc = "Device taints the alternative puts up with."},
+    {.name = "capacity", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceSubRequest, capacity), .message = &kCapacityRequirementsDesc, .gates = kTexts<Literal("DRAConsumableCapacity")>, .doc = "Parts of the capacity that the alternative needs of each device."},
+    {.name = "derivedAttributes", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceSubRequest, derived_attributes), .message = &kDeviceDerivedAttributeDesc, .gates = kTexts<Literal("DRADerivedAttributes")>, .doc = "Attributes computed from each device, for constraints."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kCapacityRequirementsFields = {{
-    {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(CapacityRequirements, requests)},
+    {.name = "requests", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(CapacityRequirements, requests), .doc = "Amounts by name of the capacity."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceSelectorFields = {{
-    {.name = "cel", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceSelector, cel), .message = &kCELDeviceSelectorDesc, .union_name = "oneOf:SelectorType"},
+    {.name = "cel", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceSelector, cel), .message = &kCELDeviceSelectorDesc, .union_name = "oneOf:SelectorType", .doc = "A test as a CEL expression."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kCELDeviceSelectorFields = {{
-    {.name = "expression", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CELDeviceSelector, expression)},
+    {.name = "expression", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(CELDeviceSelector, expression), .doc = "Expression over the variable device that gives true for a match."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceDerivedAttributeFields = {{
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceDerivedAttribute, name), .named = "v1.FullyQualifiedName"},
-    {.name = "expression", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceDerivedAttribute, expression)},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceDerivedAttribute, name), .named = "v1.FullyQualifiedName", .doc = "Name of the attribute, as domain/name."},
+    {.name = "expression", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceDerivedAttribute, expression), .doc = "Expression over the variable device that gives the value."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceConstraintFields = {{
-    {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceConstraint, requests)},
-    {.name = "matchAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceConstraint, match_attribute), .named = "v1.FullyQualifiedName", .union_name = "oneOf:ConstraintType"},
-    {.name = "distinctAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceConstraint, distinct_attribute), .named = "v1.FullyQualifiedName", .gates = kTexts<Literal("DRAConsumableCapacity")>, .union_name = "oneOf:ConstraintType"},
+    {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceConstraint, requests), .doc = "The requests it covers; all of them when empty."},
+    {.name = "matchAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceConstraint, match_attribute), .named = "v1.FullyQualifiedName", .union_name = "oneOf:ConstraintType", .doc = "Attribute that must have the same value on all the devices."},
+    {.name = "distinctAttribute", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceConstraint, distinct_attribute), .named = "v1.FullyQualifiedName", .gates = kTexts<Literal("DRAConsumableCapacity")>, .union_name = "oneOf:ConstraintType", .doc = "Attribute that must have a different value on each of the devices."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceClaimConfigurationFields = {{
-    {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceClaimConfiguration, requests)},
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 2, .offset = offsetof(DeviceClaimConfiguration, device_configuration), .message = &kDeviceConfigurationDesc},
+    {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceClaimConfiguration, requests), .doc = "The requests it is for; all of them when empty."},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 2, .offset = offsetof(DeviceClaimConfiguration, device_configuration), .message = &kDeviceConfigurationDesc, .doc = "The members of DeviceConfiguration, in line."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceConfigurationFields = {{
-    {.name = "opaque", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceConfiguration, opaque), .message = &kOpaqueDeviceConfigurationDesc, .union_name = "oneOf:ConfigurationType"},
+    {.name = "opaque", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceConfiguration, opaque), .message = &kOpaqueDeviceConfigurationDesc, .union_name = "oneOf:ConfigurationType", .doc = "Settings only the driver understands."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kOpaqueDeviceConfigurationFields = {{
-    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(OpaqueDeviceConfiguration, driver)},
-    {.name = "parameters", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(OpaqueDeviceConfiguration, parameters)},
+    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(OpaqueDeviceConfiguration, driver), .doc = "The driver they are for."},
+    {.name = "parameters", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(OpaqueDeviceConfiguration, parameters), .doc = "The settings, an object of at most 10 KiB."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 5> kDeviceTolerationFields = {{
-    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceToleration, key)},
-    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceToleration, operator_), .named = "v1.DeviceTolerationOperator", .default_value = "\"Equal\"", .enum_values = kTexts<Literal("Equal"), Literal("Exists")>},
-    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceToleration, value)},
-    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceToleration, effect), .named = "v1.DeviceTaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>},
-    {.name = "tolerationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceToleration, toleration_seconds)},
+    {.name = "key", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceToleration, key), .doc = "Key of the taint; all keys when empty, with the operator Exists."},
+    {.name = "operator", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceToleration, operator_), .named = "v1.DeviceTolerationOperator", .default_value = "\"Equal\"", .enum_values = kTexts<Literal("Equal"), Literal("Exists")>, .doc = "Whether the value must be equal or the key just exist."},
+    {.name = "value", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(DeviceToleration, value), .doc = "Value of the taint, with the operator Equal."},
+    {.name = "effect", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceToleration, effect), .named = "v1.DeviceTaintEffect", .enum_values = kTexts<Literal("NoExecute"), Literal("NoSchedule"), Literal("None")>, .doc = "Effect of the taint; all effects when empty."},
+    {.name = "tolerationSeconds", .kind = schema::ValueKind::kInt64, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceToleration, toleration_seconds), .doc = "How long a NoExecute taint is put up with; for ever when it is absent."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kResourceClaimStatusFields = {{
-    {.name = "allocation", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceClaimStatus, allocation), .message = &kAllocationResultDesc},
-    {.name = "reservedFor", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceClaimStatus, reserved_for), .message = &kResourceClaimConsumerReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("uid")>, .patch_strategy = "merge", .patch_merge_key = "uid"},
-    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceClaimStatus, devices), .message = &kAllocatedDeviceStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("driver"), Literal("device"), Literal("pool"), Literal("shareID")>, .gates = kTexts<Literal("DRAResourceClaimDeviceStatus")>},
+    {.name = "allocation", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceClaimStatus, allocation), .message = &kAllocationResultDesc, .doc = "The devices the claim has; absent while it has none."},
+    {.name = "reservedFor", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(ResourceClaimStatus, reserved_for), .message = &kResourceClaimConsumerReferenceDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("uid")>, .patch_strategy = "merge", .patch_merge_key = "uid", .doc = "Who may use the claim now; at most 256."},
+    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(ResourceClaimStatus, devices), .message = &kAllocatedDeviceStatusDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("driver"), Literal("device"), Literal("pool"), Literal("shareID")>, .gates = kTexts<Literal("DRAResourceClaimDeviceStatus")>, .doc = "What drivers report of the allocated devices."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimConsumerReferenceFields = {{
-    {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceClaimConsumerReference, api_group)},
-    {.name = "resource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ResourceClaimConsumerReference, resource)},
-    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(ResourceClaimConsumerReference, name)},
-    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ResourceClaimConsumerReference, uid), .named = "types.UID"},
+    {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(ResourceClaimConsumerReference, api_group), .doc = "Group of its kind; empty for the core group."},
+    {.name = "resource", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(ResourceClaimConsumerReference, resource), .doc = "Its resource, such as pods."},
+    {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(ResourceClaimConsumerReference, name), .doc = "Its name."},
+    {.name = "uid", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 5, .offset = offsetof(ResourceClaimConsumerReference, uid), .named = "types.UID", .doc = "Its uid."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kAllocationResultFields = {{
-    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(AllocationResult, devices), .message = &kDeviceAllocationResultDesc},
-    {.name = "nodeSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AllocationResult, node_selector), .message = &core::kNodeSelectorDesc},
-    {.name = "allocationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AllocationResult, allocation_timestamp)},
+    {.name = "devices", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(AllocationResult, devices), .message = &kDeviceAllocationResultDesc, .doc = "The devices and the settings for them."},
+    {.name = "nodeSelector", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(AllocationResult, node_selector), .message = &core::kNodeSelectorDesc, .doc = "Nodes on which the devices can be used; all when it is absent."},
+    {.name = "allocationTimestamp", .kind = schema::ValueKind::kTime, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AllocationResult, allocation_timestamp), .doc = "When the devices were allocated."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kDeviceAllocationResultFields = {{
-    {.name = "results", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceAllocationResult, results), .message = &kDeviceRequestAllocationResultDesc},
-    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAllocationResult, config), .message = &kDeviceAllocationConfigurationDesc},
+    {.name = "results", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceAllocationResult, results), .message = &kDeviceRequestAllocationResultDesc, .doc = "The allocated devices."},
+    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAllocationResult, config), .message = &kDeviceAllocationConfigurationDesc, .doc = "Settings from classes and the claim, in that order."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 11> kDeviceRequestAllocationResultFields = {{
-    {.name = "request", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceRequestAllocationResult, request)},
-    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceRequestAllocationResult, driver)},
-    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(DeviceRequestAllocationResult, pool)},
-    {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(DeviceRequestAllocationResult, device)},
-    {.name = "adminAccess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceRequestAllocationResult, admin_access), .gates = kTexts<Literal("DRAAdminAccess")>},
-    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceRequestAllocationResult, tolerations), .message = &kDeviceTolerationDesc},
-    {.name = "bindingConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceRequestAllocationResult, binding_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
-    {.name = "bindingFailureConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceRequestAllocationResult, binding_failure_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>},
-    {.name = "shareID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(DeviceRequestAllocationResult, share_id), .gates = kTexts<Literal("DRAConsumableCapacity")>},
-    {.name = "consumedCapacity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(DeviceRequestAllocationResult, consumed_capacity), .gates = kTexts<Literal("DRAConsumableCapacity")>},
-    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(DeviceRequestAllocationResult, skip_node_operations), .list_type = schema::ListType::kSet, .named = "v1.SkipNodeOperation", .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>},
+    {.name = "request", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceRequestAllocationResult, request), .doc = "The request, or request/alternative, it meets."},
+    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceRequestAllocationResult, driver), .doc = "Driver of the device."},
+    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(DeviceRequestAllocationResult, pool), .doc = "Pool of the device."},
+    {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 4, .offset = offsetof(DeviceRequestAllocationResult, device), .doc = "Name of the device."},
+    {.name = "adminAccess", .kind = schema::ValueKind::kBool, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(DeviceRequestAllocationResult, admin_access), .gates = kTexts<Literal("DRAAdminAccess")>, .doc = "Whether it was given for monitoring only."},
+    {.name = "tolerations", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(DeviceRequestAllocationResult, tolerations), .message = &kDeviceTolerationDesc, .doc = "The tolerations of the request at the time."},
+    {.name = "bindingConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(DeviceRequestAllocationResult, binding_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>, .doc = "Conditions to wait for before the pod is bound."},
+    {.name = "bindingFailureConditions", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 8, .offset = offsetof(DeviceRequestAllocationResult, binding_failure_conditions), .gates = kTexts<Literal("DRADeviceBindingConditions"), Literal("DRAResourceClaimDeviceStatus")>, .doc = "Conditions that mean the device cannot be had after all."},
+    {.name = "shareID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 9, .offset = offsetof(DeviceRequestAllocationResult, share_id), .gates = kTexts<Literal("DRAConsumableCapacity")>, .doc = "Tells shares of one device apart."},
+    {.name = "consumedCapacity", .kind = schema::ValueKind::kQuantity, .shape = schema::Shape::kMap, .omit = schema::Omit::kEmpty, .protobuf = 10, .offset = offsetof(DeviceRequestAllocationResult, consumed_capacity), .gates = kTexts<Literal("DRAConsumableCapacity")>, .doc = "Parts of the capacity of the device that this share takes."},
+    {.name = "skipNodeOperations", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 11, .offset = offsetof(DeviceRequestAllocationResult, skip_node_operations), .list_type = schema::ListType::kSet, .named = "v1.SkipNodeOperation", .enum_values = kTexts<Literal("*"), Literal("NodePrepareResources"), Literal("NodeUnprepareResources")>, .gates = kTexts<Literal("DRAOptionalNodeOperations")>, .doc = "Calls the kubelet need not make to the driver for this device."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceAllocationConfigurationFields = {{
-    {.name = "source", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceAllocationConfiguration, source), .named = "v1.AllocationConfigSource", .enum_values = kTexts<Literal("FromClaim"), Literal("FromClass")>},
-    {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAllocationConfiguration, requests)},
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 3, .offset = offsetof(DeviceAllocationConfiguration, device_configuration), .message = &kDeviceConfigurationDesc},
+    {.name = "source", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(DeviceAllocationConfiguration, source), .named = "v1.AllocationConfigSource", .enum_values = kTexts<Literal("FromClaim"), Literal("FromClass")>, .doc = "Whether they come from the class or from the claim."},
+    {.name = "requests", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceAllocationConfiguration, requests), .doc = "The requests they are for; all of them when empty."},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 3, .offset = offsetof(DeviceAllocationConfiguration, device_configuration), .message = &kDeviceConfigurationDesc, .doc = "The members of DeviceConfiguration, in line."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceClaimList, items), .message = &kResourceClaimDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceClaimList, items), .message = &kResourceClaimDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceClassFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClass, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClass, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceClass, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(DeviceClass, spec), .message = &kDeviceClassSpecDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClass, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClass, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceClass, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(DeviceClass, spec), .message = &kDeviceClassSpecDesc, .doc = "Selectors and settings of the class."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kDeviceClassSpecFields = {{
-    {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceClassSpec, selectors), .message = &kDeviceSelectorDesc},
-    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceClassSpec, config), .message = &kDeviceClassConfigurationDesc},
-    {.name = "extendedResourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceClassSpec, extended_resource_name), .gates = kTexts<Literal("DRAExtendedResource")>},
+    {.name = "selectors", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(DeviceClassSpec, selectors), .message = &kDeviceSelectorDesc, .doc = "Expressions that every device of the class matches."},
+    {.name = "config", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(DeviceClassSpec, config), .message = &kDeviceClassConfigurationDesc, .doc = "Settings for drivers of devices allocated through the class."},
+    {.name = "extendedResourceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(DeviceClassSpec, extended_resource_name), .gates = kTexts<Literal("DRAExtendedResource")>, .doc = "Extended resource that containers can use to ask for devices of the class."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 1> kDeviceClassConfigurationFields = {{
-    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(DeviceClassConfiguration, device_configuration), .message = &kDeviceConfigurationDesc},
+    {.name = "", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .is_inline = true, .protobuf = 1, .offset = offsetof(DeviceClassConfiguration, device_configuration), .message = &kDeviceConfigurationDesc, .doc = "The members of DeviceConfiguration, in line."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kDeviceClassListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClassList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClassList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceClassList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceClassList, items), .message = &kDeviceClassDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClassList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(DeviceClassList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(DeviceClassList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(DeviceClassList, items), .message = &kDeviceClassDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimTemplateFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplate, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplate, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimTemplate, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplate, spec), .message = &kResourceClaimTemplateSpecDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplate, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplate, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimTemplate, metadata), .message = &meta::kObjectMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplate, spec), .message = &kResourceClaimTemplateSpecDesc, .doc = "The claims it makes; never changes."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 2> kResourceClaimTemplateSpecFields = {{
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimTemplateSpec, metadata), .message = &meta::kObjectMetaDesc},
-    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplateSpec, spec), .message = &kResourceClaimSpecDesc},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimTemplateSpec, metadata), .message = &meta::kObjectMetaDesc, .doc = "Labels and annotations of the claims; nothing else may be set."},
+    {.name = "spec", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .always = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplateSpec, spec), .message = &kResourceClaimSpecDesc, .doc = "The spec of the claims, as it is."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 4> kResourceClaimTemplateListFields = {{
-    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplateList, kind)},
-    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplateList, api_version)},
-    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimTemplateList, metadata), .message = &meta::kListMetaDesc},
-    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplateList, items), .message = &kResourceClaimTemplateDesc},
+    {.name = "kind", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplateList, kind), .doc = "Kind of the object."},
+    {.name = "apiVersion", .omit = schema::Omit::kEmpty, .offset = offsetof(ResourceClaimTemplateList, api_version), .doc = "Group and version of the kind."},
+    {.name = "metadata", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .always = true, .protobuf = 1, .offset = offsetof(ResourceClaimTemplateList, metadata), .message = &meta::kListMetaDesc, .doc = "Name, namespace, labels and the rest of what every object carries."},
+    {.name = "items", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .required = true, .protobuf = 2, .offset = offsetof(ResourceClaimTemplateList, items), .message = &kResourceClaimTemplateDesc, .doc = "The objects of the list."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 7> kAllocatedDeviceStatusFields = {{
-    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AllocatedDeviceStatus, driver)},
-    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AllocatedDeviceStatus, pool)},
-    {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(AllocatedDeviceStatus, device)},
-    {.name = "shareID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(AllocatedDeviceStatus, share_id), .gates = kTexts<Literal("DRAConsumableCapacity")>},
-    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .protobuf = 4, .offset = offsetof(AllocatedDeviceStatus, conditions), .message = &meta::kConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>},
-    {.name = "data", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AllocatedDeviceStatus, data)},
-    {.name = "networkData", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AllocatedDeviceStatus, network_data), .message = &kNetworkDeviceDataDesc},
+    {.name = "driver", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 1, .offset = offsetof(AllocatedDeviceStatus, driver), .doc = "Driver of the device."},
+    {.name = "pool", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(AllocatedDeviceStatus, pool), .doc = "Pool of the device."},
+    {.name = "device", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(AllocatedDeviceStatus, device), .doc = "Name of the device."},
+    {.name = "shareID", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 7, .offset = offsetof(AllocatedDeviceStatus, share_id), .gates = kTexts<Literal("DRAConsumableCapacity")>, .doc = "Which share of the device it is about."},
+    {.name = "conditions", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kList, .always = true, .protobuf = 4, .offset = offsetof(AllocatedDeviceStatus, conditions), .message = &meta::kConditionDesc, .list_type = schema::ListType::kMap, .list_keys = kTexts<Literal("type")>, .doc = "Conditions of the device; at most eight."},
+    {.name = "data", .kind = schema::ValueKind::kRaw, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(AllocatedDeviceStatus, data), .doc = "Anything else the driver tells, an object of at most 10 KiB."},
+    {.name = "networkData", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(AllocatedDeviceStatus, network_data), .message = &kNetworkDeviceDataDesc, .doc = "What is known of a network device."},
 }};
 }  // namespace
 
 namespace {
 constexpr std::array<schema::FieldDesc, 3> kNetworkDeviceDataFields = {{
-    {.name = "interfaceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NetworkDeviceData, interface_name)},
-    {.name = "ips", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NetworkDeviceData, ips)},
-    {.name = "hardwareAddress", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NetworkDeviceData, hardware_address)},
+    {.name = "interfaceName", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 1, .offset = offsetof(NetworkDeviceData, interface_name), .doc = "Name of the interface in the pod."},
+    {.name = "ips", .kind = schema::ValueKind::kString, .shape = schema::Shape::kList, .omit = schema::Omit::kEmpty, .protobuf = 2, .offset = offsetof(NetworkDeviceData, ips), .doc = "Addresses of the interface with their prefix length."},
+    {.name = "hardwareAddress", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(NetworkDeviceData, hardware_address), .doc = "Hardware address of the interface."},
 }};
 }  // namespace
 
@@ -468,7 +468,7 @@ constexpr std::array<schema::JsonField, 4> kResourceSliceJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceSliceSlots = {0, 2, 3, 1};
 constexpr std::array<std::uint8_t, 3> kResourceSliceNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kResourceSliceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSlice", .doc = "", .is_kind = true, .size = sizeof(ResourceSlice), .alignment = alignof(ResourceSlice), .fields = kResourceSliceFields, .json_fields = kResourceSliceJson, .slots = kResourceSliceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceSliceNumbers};
+constexpr schema::TypeDesc kResourceSliceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSlice", .doc = "Devices that one driver offers, or counters they share, on one node or for several.", .is_kind = true, .size = sizeof(ResourceSlice), .alignment = alignof(ResourceSlice), .fields = kResourceSliceFields, .json_fields = kResourceSliceJson, .slots = kResourceSliceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceSliceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 10> kResourceSliceSpecJson = {{
@@ -486,7 +486,7 @@ constexpr std::array<schema::JsonField, 10> kResourceSliceSpecJson = {{
 constexpr std::array<std::uint8_t, 16> kResourceSliceSpecSlots = {255, 8, 9, 5, 255, 255, 2, 3, 7, 1, 4, 6, 0, 255, 255, 255};
 constexpr std::array<std::uint8_t, 11> kResourceSliceSpecNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 }  // namespace
-constexpr schema::TypeDesc kResourceSliceSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceSliceSpec), .alignment = alignof(ResourceSliceSpec), .fields = kResourceSliceSpecFields, .json_fields = kResourceSliceSpecJson, .slots = kResourceSliceSpecSlots.data(), .hash_multiplier = 16782017917142804523U, .hash_shift = 60, .by_number = kResourceSliceSpecNumbers};
+constexpr schema::TypeDesc kResourceSliceSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceSpec", .doc = "Contents of a slice: its pool, who may use the devices, and the devices.", .is_kind = false, .size = sizeof(ResourceSliceSpec), .alignment = alignof(ResourceSliceSpec), .fields = kResourceSliceSpecFields, .json_fields = kResourceSliceSpecJson, .slots = kResourceSliceSpecSlots.data(), .hash_multiplier = 16782017917142804523U, .hash_shift = 60, .by_number = kResourceSliceSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kCounterSetJson = {{
@@ -496,7 +496,7 @@ constexpr std::array<schema::JsonField, 2> kCounterSetJson = {{
 constexpr std::array<std::uint8_t, 2> kCounterSetSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kCounterSetNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kCounterSetDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CounterSet", .doc = "", .is_kind = false, .size = sizeof(CounterSet), .alignment = alignof(CounterSet), .fields = kCounterSetFields, .json_fields = kCounterSetJson, .slots = kCounterSetSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCounterSetNumbers};
+constexpr schema::TypeDesc kCounterSetDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CounterSet", .doc = "A named set of counters, such as the memory and the cores of one card.", .is_kind = false, .size = sizeof(CounterSet), .alignment = alignof(CounterSet), .fields = kCounterSetFields, .json_fields = kCounterSetJson, .slots = kCounterSetSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCounterSetNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kResourcePoolJson = {{
@@ -507,7 +507,7 @@ constexpr std::array<schema::JsonField, 3> kResourcePoolJson = {{
 constexpr std::array<std::uint8_t, 4> kResourcePoolSlots = {2, 0, 255, 1};
 constexpr std::array<std::uint8_t, 4> kResourcePoolNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kResourcePoolDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourcePool", .doc = "", .is_kind = false, .size = sizeof(ResourcePool), .alignment = alignof(ResourcePool), .fields = kResourcePoolFields, .json_fields = kResourcePoolJson, .slots = kResourcePoolSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kResourcePoolNumbers};
+constexpr schema::TypeDesc kResourcePoolDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourcePool", .doc = "The pool of a slice; all slices of one pool at the newest generation count together.", .is_kind = false, .size = sizeof(ResourcePool), .alignment = alignof(ResourcePool), .fields = kResourcePoolFields, .json_fields = kResourcePoolJson, .slots = kResourcePoolSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kResourcePoolNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 13> kDeviceJson = {{
@@ -528,7 +528,7 @@ constexpr std::array<schema::JsonField, 13> kDeviceJson = {{
 constexpr std::array<std::uint8_t, 16> kDeviceSlots = {255, 255, 0, 8, 12, 9, 5, 4, 7, 11, 3, 2, 6, 1, 255, 10};
 constexpr std::array<std::uint8_t, 15> kDeviceNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255, 12};
 }  // namespace
-constexpr schema::TypeDesc kDeviceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Device", .doc = "", .is_kind = false, .size = sizeof(Device), .alignment = alignof(Device), .fields = kDeviceFields, .json_fields = kDeviceJson, .slots = kDeviceSlots.data(), .hash_multiplier = 13907128750232771873U, .hash_shift = 60, .by_number = kDeviceNumbers};
+constexpr schema::TypeDesc kDeviceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Device", .doc = "One device as its driver describes it.", .is_kind = false, .size = sizeof(Device), .alignment = alignof(Device), .fields = kDeviceFields, .json_fields = kDeviceJson, .slots = kDeviceSlots.data(), .hash_multiplier = 13907128750232771873U, .hash_shift = 60, .by_number = kDeviceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeAllocatableResourceJson = {{
@@ -538,7 +538,7 @@ constexpr std::array<schema::JsonField, 2> kNodeAllocatableResourceJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeAllocatableResourceSlots = {1, 0};
 constexpr std::array<std::uint8_t, 5> kNodeAllocatableResourceNumbers = {255, 255, 255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableResourceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableResource", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableResource), .alignment = alignof(NodeAllocatableResource), .fields = kNodeAllocatableResourceFields, .json_fields = kNodeAllocatableResourceJson, .slots = kNodeAllocatableResourceSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kNodeAllocatableResourceNumbers};
+constexpr schema::TypeDesc kNodeAllocatableResourceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableResource", .doc = "How one node resource relates to a device.", .is_kind = false, .size = sizeof(NodeAllocatableResource), .alignment = alignof(NodeAllocatableResource), .fields = kNodeAllocatableResourceFields, .json_fields = kNodeAllocatableResourceJson, .slots = kNodeAllocatableResourceSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kNodeAllocatableResourceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kNodeAllocatableMappingJson = {{
@@ -549,7 +549,7 @@ constexpr std::array<schema::JsonField, 3> kNodeAllocatableMappingJson = {{
 constexpr std::array<std::uint8_t, 4> kNodeAllocatableMappingSlots = {1, 255, 2, 0};
 constexpr std::array<std::uint8_t, 4> kNodeAllocatableMappingNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableMappingDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableMapping", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableMapping), .alignment = alignof(NodeAllocatableMapping), .fields = kNodeAllocatableMappingFields, .json_fields = kNodeAllocatableMappingJson, .slots = kNodeAllocatableMappingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNodeAllocatableMappingNumbers};
+constexpr schema::TypeDesc kNodeAllocatableMappingDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableMapping", .doc = "Amount of a node resource, from a capacity or from the number of devices.", .is_kind = false, .size = sizeof(NodeAllocatableMapping), .alignment = alignof(NodeAllocatableMapping), .fields = kNodeAllocatableMappingFields, .json_fields = kNodeAllocatableMappingJson, .slots = kNodeAllocatableMappingSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kNodeAllocatableMappingNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kNodeAllocatableOverheadJson = {{
@@ -559,7 +559,7 @@ constexpr std::array<schema::JsonField, 2> kNodeAllocatableOverheadJson = {{
 constexpr std::array<std::uint8_t, 2> kNodeAllocatableOverheadSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kNodeAllocatableOverheadNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kNodeAllocatableOverheadDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableOverhead", .doc = "", .is_kind = false, .size = sizeof(NodeAllocatableOverhead), .alignment = alignof(NodeAllocatableOverhead), .fields = kNodeAllocatableOverheadFields, .json_fields = kNodeAllocatableOverheadJson, .slots = kNodeAllocatableOverheadSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeAllocatableOverheadNumbers};
+constexpr schema::TypeDesc kNodeAllocatableOverheadDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NodeAllocatableOverhead", .doc = "What using a device costs of a node resource.", .is_kind = false, .size = sizeof(NodeAllocatableOverhead), .alignment = alignof(NodeAllocatableOverhead), .fields = kNodeAllocatableOverheadFields, .json_fields = kNodeAllocatableOverheadJson, .slots = kNodeAllocatableOverheadSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kNodeAllocatableOverheadNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDeviceCounterConsumptionJson = {{
@@ -570,7 +570,7 @@ constexpr std::array<schema::JsonField, 3> kDeviceCounterConsumptionJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceCounterConsumptionSlots = {0, 255, 2, 1};
 constexpr std::array<std::uint8_t, 4> kDeviceCounterConsumptionNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kDeviceCounterConsumptionDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCounterConsumption", .doc = "", .is_kind = false, .size = sizeof(DeviceCounterConsumption), .alignment = alignof(DeviceCounterConsumption), .fields = kDeviceCounterConsumptionFields, .json_fields = kDeviceCounterConsumptionJson, .slots = kDeviceCounterConsumptionSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceCounterConsumptionNumbers};
+constexpr schema::TypeDesc kDeviceCounterConsumptionDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCounterConsumption", .doc = "What a device takes from one counter set.", .is_kind = false, .size = sizeof(DeviceCounterConsumption), .alignment = alignof(DeviceCounterConsumption), .fields = kDeviceCounterConsumptionFields, .json_fields = kDeviceCounterConsumptionJson, .slots = kDeviceCounterConsumptionSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceCounterConsumptionNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kDeviceCapacityJson = {{
@@ -580,7 +580,7 @@ constexpr std::array<schema::JsonField, 2> kDeviceCapacityJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceCapacitySlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kDeviceCapacityNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kDeviceCapacityDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCapacity", .doc = "", .is_kind = false, .size = sizeof(DeviceCapacity), .alignment = alignof(DeviceCapacity), .fields = kDeviceCapacityFields, .json_fields = kDeviceCapacityJson, .slots = kDeviceCapacitySlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceCapacityNumbers};
+constexpr schema::TypeDesc kDeviceCapacityDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceCapacity", .doc = "An amount the device has and how requests may take from it.", .is_kind = false, .size = sizeof(DeviceCapacity), .alignment = alignof(DeviceCapacity), .fields = kDeviceCapacityFields, .json_fields = kDeviceCapacityJson, .slots = kDeviceCapacitySlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceCapacityNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kCounterJson = {{
@@ -589,7 +589,7 @@ constexpr std::array<schema::JsonField, 1> kCounterJson = {{
 constexpr std::array<std::uint8_t, 2> kCounterSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kCounterNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kCounterDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Counter", .doc = "", .is_kind = false, .size = sizeof(Counter), .alignment = alignof(Counter), .fields = kCounterFields, .json_fields = kCounterJson, .slots = kCounterSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCounterNumbers};
+constexpr schema::TypeDesc kCounterDesc = {.group = "resource.k8s.io", .version = "v1", .name = "Counter", .doc = "An amount in a counter set.", .is_kind = false, .size = sizeof(Counter), .alignment = alignof(Counter), .fields = kCounterFields, .json_fields = kCounterJson, .slots = kCounterSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCounterNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kCapacityRequestPolicyJson = {{
@@ -600,7 +600,7 @@ constexpr std::array<schema::JsonField, 3> kCapacityRequestPolicyJson = {{
 constexpr std::array<std::uint8_t, 4> kCapacityRequestPolicySlots = {2, 255, 0, 1};
 constexpr std::array<std::uint8_t, 5> kCapacityRequestPolicyNumbers = {255, 0, 255, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kCapacityRequestPolicyDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicy", .doc = "", .is_kind = false, .size = sizeof(CapacityRequestPolicy), .alignment = alignof(CapacityRequestPolicy), .fields = kCapacityRequestPolicyFields, .json_fields = kCapacityRequestPolicyJson, .slots = kCapacityRequestPolicySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kCapacityRequestPolicyNumbers};
+constexpr schema::TypeDesc kCapacityRequestPolicyDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicy", .doc = "Rules for requests of a part of a capacity.", .is_kind = false, .size = sizeof(CapacityRequestPolicy), .alignment = alignof(CapacityRequestPolicy), .fields = kCapacityRequestPolicyFields, .json_fields = kCapacityRequestPolicyJson, .slots = kCapacityRequestPolicySlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 62, .by_number = kCapacityRequestPolicyNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kCapacityRequestPolicyRangeJson = {{
@@ -611,7 +611,7 @@ constexpr std::array<schema::JsonField, 3> kCapacityRequestPolicyRangeJson = {{
 constexpr std::array<std::uint8_t, 4> kCapacityRequestPolicyRangeSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 4> kCapacityRequestPolicyRangeNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kCapacityRequestPolicyRangeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicyRange", .doc = "", .is_kind = false, .size = sizeof(CapacityRequestPolicyRange), .alignment = alignof(CapacityRequestPolicyRange), .fields = kCapacityRequestPolicyRangeFields, .json_fields = kCapacityRequestPolicyRangeJson, .slots = kCapacityRequestPolicyRangeSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kCapacityRequestPolicyRangeNumbers};
+constexpr schema::TypeDesc kCapacityRequestPolicyRangeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequestPolicyRange", .doc = "Range of amounts and the step between them.", .is_kind = false, .size = sizeof(CapacityRequestPolicyRange), .alignment = alignof(CapacityRequestPolicyRange), .fields = kCapacityRequestPolicyRangeFields, .json_fields = kCapacityRequestPolicyRangeJson, .slots = kCapacityRequestPolicyRangeSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 62, .by_number = kCapacityRequestPolicyRangeNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kDeviceAttributeJson = {{
@@ -627,7 +627,7 @@ constexpr std::array<schema::JsonField, 8> kDeviceAttributeJson = {{
 constexpr std::array<std::uint8_t, 8> kDeviceAttributeSlots = {5, 4, 6, 3, 7, 0, 2, 1};
 constexpr std::array<std::uint8_t, 10> kDeviceAttributeNumbers = {255, 255, 0, 1, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kDeviceAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAttribute", .doc = "", .is_kind = false, .size = sizeof(DeviceAttribute), .alignment = alignof(DeviceAttribute), .fields = kDeviceAttributeFields, .json_fields = kDeviceAttributeJson, .slots = kDeviceAttributeSlots.data(), .hash_multiplier = 186829937515140461U, .hash_shift = 61, .by_number = kDeviceAttributeNumbers};
+constexpr schema::TypeDesc kDeviceAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAttribute", .doc = "Value of an attribute; exactly one member is set.", .is_kind = false, .size = sizeof(DeviceAttribute), .alignment = alignof(DeviceAttribute), .fields = kDeviceAttributeFields, .json_fields = kDeviceAttributeJson, .slots = kDeviceAttributeSlots.data(), .hash_multiplier = 186829937515140461U, .hash_shift = 61, .by_number = kDeviceAttributeNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kDeviceTaintJson = {{
@@ -639,7 +639,7 @@ constexpr std::array<schema::JsonField, 4> kDeviceTaintJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceTaintSlots = {0, 3, 2, 1};
 constexpr std::array<std::uint8_t, 5> kDeviceTaintNumbers = {255, 0, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaint", .doc = "", .is_kind = false, .size = sizeof(DeviceTaint), .alignment = alignof(DeviceTaint), .fields = kDeviceTaintFields, .json_fields = kDeviceTaintJson, .slots = kDeviceTaintSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceTaintNumbers};
+constexpr schema::TypeDesc kDeviceTaintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaint", .doc = "Keeps claims without a matching toleration away from a device.", .is_kind = false, .size = sizeof(DeviceTaint), .alignment = alignof(DeviceTaint), .fields = kDeviceTaintFields, .json_fields = kDeviceTaintJson, .slots = kDeviceTaintSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceTaintNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kDeviceTaintRuleJson = {{
@@ -652,7 +652,7 @@ constexpr std::array<schema::JsonField, 5> kDeviceTaintRuleJson = {{
 constexpr std::array<std::uint8_t, 8> kDeviceTaintRuleSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kDeviceTaintRuleNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRule", .doc = "", .is_kind = true, .size = sizeof(DeviceTaintRule), .alignment = alignof(DeviceTaintRule), .fields = kDeviceTaintRuleFields, .json_fields = kDeviceTaintRuleJson, .slots = kDeviceTaintRuleSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kDeviceTaintRuleNumbers};
+constexpr schema::TypeDesc kDeviceTaintRuleDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRule", .doc = "A taint put on every device a selector matches, by somebody other than the driver.", .is_kind = true, .size = sizeof(DeviceTaintRule), .alignment = alignof(DeviceTaintRule), .fields = kDeviceTaintRuleFields, .json_fields = kDeviceTaintRuleJson, .slots = kDeviceTaintRuleSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kDeviceTaintRuleNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kDeviceTaintRuleSpecJson = {{
@@ -662,7 +662,7 @@ constexpr std::array<schema::JsonField, 2> kDeviceTaintRuleSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceTaintRuleSpecSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kDeviceTaintRuleSpecNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleSpec", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintRuleSpec), .alignment = alignof(DeviceTaintRuleSpec), .fields = kDeviceTaintRuleSpecFields, .json_fields = kDeviceTaintRuleSpecJson, .slots = kDeviceTaintRuleSpecSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceTaintRuleSpecNumbers};
+constexpr schema::TypeDesc kDeviceTaintRuleSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleSpec", .doc = "Which devices get which taint.", .is_kind = false, .size = sizeof(DeviceTaintRuleSpec), .alignment = alignof(DeviceTaintRuleSpec), .fields = kDeviceTaintRuleSpecFields, .json_fields = kDeviceTaintRuleSpecJson, .slots = kDeviceTaintRuleSpecSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceTaintRuleSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDeviceTaintSelectorJson = {{
@@ -673,7 +673,7 @@ constexpr std::array<schema::JsonField, 3> kDeviceTaintSelectorJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceTaintSelectorSlots = {0, 2, 255, 1};
 constexpr std::array<std::uint8_t, 5> kDeviceTaintSelectorNumbers = {255, 255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintSelector", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintSelector), .alignment = alignof(DeviceTaintSelector), .fields = kDeviceTaintSelectorFields, .json_fields = kDeviceTaintSelectorJson, .slots = kDeviceTaintSelectorSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceTaintSelectorNumbers};
+constexpr schema::TypeDesc kDeviceTaintSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintSelector", .doc = "Picks devices by name; all members that are set must match.", .is_kind = false, .size = sizeof(DeviceTaintSelector), .alignment = alignof(DeviceTaintSelector), .fields = kDeviceTaintSelectorFields, .json_fields = kDeviceTaintSelectorJson, .slots = kDeviceTaintSelectorSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceTaintSelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kDeviceTaintRuleStatusJson = {{
@@ -682,7 +682,7 @@ constexpr std::array<schema::JsonField, 1> kDeviceTaintRuleStatusJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceTaintRuleStatusSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kDeviceTaintRuleStatusNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleStatus", .doc = "", .is_kind = false, .size = sizeof(DeviceTaintRuleStatus), .alignment = alignof(DeviceTaintRuleStatus), .fields = kDeviceTaintRuleStatusFields, .json_fields = kDeviceTaintRuleStatusJson, .slots = kDeviceTaintRuleStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceTaintRuleStatusNumbers};
+constexpr schema::TypeDesc kDeviceTaintRuleStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleStatus", .doc = "Progress of a rule.", .is_kind = false, .size = sizeof(DeviceTaintRuleStatus), .alignment = alignof(DeviceTaintRuleStatus), .fields = kDeviceTaintRuleStatusFields, .json_fields = kDeviceTaintRuleStatusJson, .slots = kDeviceTaintRuleStatusSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceTaintRuleStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kDeviceTaintRuleListJson = {{
@@ -694,7 +694,7 @@ constexpr std::array<schema::JsonField, 4> kDeviceTaintRuleListJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceTaintRuleListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kDeviceTaintRuleListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTaintRuleListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleList", .doc = "", .is_kind = true, .size = sizeof(DeviceTaintRuleList), .alignment = alignof(DeviceTaintRuleList), .fields = kDeviceTaintRuleListFields, .json_fields = kDeviceTaintRuleListJson, .slots = kDeviceTaintRuleListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kDeviceTaintRuleListNumbers};
+constexpr schema::TypeDesc kDeviceTaintRuleListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceTaintRuleList", .doc = "A list of device taint rules.", .is_kind = true, .size = sizeof(DeviceTaintRuleList), .alignment = alignof(DeviceTaintRuleList), .fields = kDeviceTaintRuleListFields, .json_fields = kDeviceTaintRuleListJson, .slots = kDeviceTaintRuleListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kDeviceTaintRuleListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kResourceSliceListJson = {{
@@ -706,7 +706,7 @@ constexpr std::array<schema::JsonField, 4> kResourceSliceListJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceSliceListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kResourceSliceListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kResourceSliceListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceList", .doc = "", .is_kind = true, .size = sizeof(ResourceSliceList), .alignment = alignof(ResourceSliceList), .fields = kResourceSliceListFields, .json_fields = kResourceSliceListJson, .slots = kResourceSliceListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceSliceListNumbers};
+constexpr schema::TypeDesc kResourceSliceListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceSliceList", .doc = "A list of resource slices.", .is_kind = true, .size = sizeof(ResourceSliceList), .alignment = alignof(ResourceSliceList), .fields = kResourceSliceListFields, .json_fields = kResourceSliceListJson, .slots = kResourceSliceListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceSliceListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kResourceClaimJson = {{
@@ -719,7 +719,7 @@ constexpr std::array<schema::JsonField, 5> kResourceClaimJson = {{
 constexpr std::array<std::uint8_t, 8> kResourceClaimSlots = {1, 4, 255, 255, 3, 0, 255, 2};
 constexpr std::array<std::uint8_t, 4> kResourceClaimNumbers = {255, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaim", .doc = "", .is_kind = true, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields, .json_fields = kResourceClaimJson, .slots = kResourceClaimSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kResourceClaimNumbers};
+constexpr schema::TypeDesc kResourceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaim", .doc = "A request for devices and, once allocated, which devices it has.", .is_kind = true, .size = sizeof(ResourceClaim), .alignment = alignof(ResourceClaim), .fields = kResourceClaimFields, .json_fields = kResourceClaimJson, .slots = kResourceClaimSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 61, .by_number = kResourceClaimNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kResourceClaimSpecJson = {{
@@ -728,7 +728,7 @@ constexpr std::array<schema::JsonField, 1> kResourceClaimSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kResourceClaimSpecSlots = {0, 255};
 constexpr std::array<std::uint8_t, 2> kResourceClaimSpecNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimSpec), .alignment = alignof(ResourceClaimSpec), .fields = kResourceClaimSpecFields, .json_fields = kResourceClaimSpecJson, .slots = kResourceClaimSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kResourceClaimSpecNumbers};
+constexpr schema::TypeDesc kResourceClaimSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimSpec", .doc = "What a claim asks for.", .is_kind = false, .size = sizeof(ResourceClaimSpec), .alignment = alignof(ResourceClaimSpec), .fields = kResourceClaimSpecFields, .json_fields = kResourceClaimSpecJson, .slots = kResourceClaimSpecSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kResourceClaimSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDeviceClaimJson = {{
@@ -739,7 +739,7 @@ constexpr std::array<schema::JsonField, 3> kDeviceClaimJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceClaimSlots = {1, 255, 0, 2};
 constexpr std::array<std::uint8_t, 4> kDeviceClaimNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaim", .doc = "", .is_kind = false, .size = sizeof(DeviceClaim), .alignment = alignof(DeviceClaim), .fields = kDeviceClaimFields, .json_fields = kDeviceClaimJson, .slots = kDeviceClaimSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceClaimNumbers};
+constexpr schema::TypeDesc kDeviceClaimDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaim", .doc = "Requests for devices, what must hold between them, and settings for their drivers.", .is_kind = false, .size = sizeof(DeviceClaim), .alignment = alignof(DeviceClaim), .fields = kDeviceClaimFields, .json_fields = kDeviceClaimJson, .slots = kDeviceClaimSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceClaimNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDeviceRequestJson = {{
@@ -750,7 +750,7 @@ constexpr std::array<schema::JsonField, 3> kDeviceRequestJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceRequestSlots = {0, 1, 2, 255};
 constexpr std::array<std::uint8_t, 4> kDeviceRequestNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequest", .doc = "", .is_kind = false, .size = sizeof(DeviceRequest), .alignment = alignof(DeviceRequest), .fields = kDeviceRequestFields, .json_fields = kDeviceRequestJson, .slots = kDeviceRequestSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceRequestNumbers};
+constexpr schema::TypeDesc kDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequest", .doc = "One request; either exact or a list of alternatives.", .is_kind = false, .size = sizeof(DeviceRequest), .alignment = alignof(DeviceRequest), .fields = kDeviceRequestFields, .json_fields = kDeviceRequestJson, .slots = kDeviceRequestSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceRequestNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kExactDeviceRequestJson = {{
@@ -766,7 +766,7 @@ constexpr std::array<schema::JsonField, 8> kExactDeviceRequestJson = {{
 constexpr std::array<std::uint8_t, 8> kExactDeviceRequestSlots = {7, 4, 1, 3, 5, 0, 6, 2};
 constexpr std::array<std::uint8_t, 9> kExactDeviceRequestNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kExactDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ExactDeviceRequest", .doc = "", .is_kind = false, .size = sizeof(ExactDeviceRequest), .alignment = alignof(ExactDeviceRequest), .fields = kExactDeviceRequestFields, .json_fields = kExactDeviceRequestJson, .slots = kExactDeviceRequestSlots.data(), .hash_multiplier = 1354228063880797641U, .hash_shift = 61, .by_number = kExactDeviceRequestNumbers};
+constexpr schema::TypeDesc kExactDeviceRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ExactDeviceRequest", .doc = "A request for devices of one class.", .is_kind = false, .size = sizeof(ExactDeviceRequest), .alignment = alignof(ExactDeviceRequest), .fields = kExactDeviceRequestFields, .json_fields = kExactDeviceRequestJson, .slots = kExactDeviceRequestSlots.data(), .hash_multiplier = 1354228063880797641U, .hash_shift = 61, .by_number = kExactDeviceRequestNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 8> kDeviceSubRequestJson = {{
@@ -782,7 +782,7 @@ constexpr std::array<schema::JsonField, 8> kDeviceSubRequestJson = {{
 constexpr std::array<std::uint8_t, 8> kDeviceSubRequestSlots = {6, 7, 2, 4, 0, 1, 3, 5};
 constexpr std::array<std::uint8_t, 9> kDeviceSubRequestNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7};
 }  // namespace
-constexpr schema::TypeDesc kDeviceSubRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSubRequest", .doc = "", .is_kind = false, .size = sizeof(DeviceSubRequest), .alignment = alignof(DeviceSubRequest), .fields = kDeviceSubRequestFields, .json_fields = kDeviceSubRequestJson, .slots = kDeviceSubRequestSlots.data(), .hash_multiplier = 13719409000953689315U, .hash_shift = 61, .by_number = kDeviceSubRequestNumbers};
+constexpr schema::TypeDesc kDeviceSubRequestDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSubRequest", .doc = "One alternative of a request.", .is_kind = false, .size = sizeof(DeviceSubRequest), .alignment = alignof(DeviceSubRequest), .fields = kDeviceSubRequestFields, .json_fields = kDeviceSubRequestJson, .slots = kDeviceSubRequestSlots.data(), .hash_multiplier = 13719409000953689315U, .hash_shift = 61, .by_number = kDeviceSubRequestNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kCapacityRequirementsJson = {{
@@ -791,7 +791,7 @@ constexpr std::array<schema::JsonField, 1> kCapacityRequirementsJson = {{
 constexpr std::array<std::uint8_t, 2> kCapacityRequirementsSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kCapacityRequirementsNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kCapacityRequirementsDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequirements", .doc = "", .is_kind = false, .size = sizeof(CapacityRequirements), .alignment = alignof(CapacityRequirements), .fields = kCapacityRequirementsFields, .json_fields = kCapacityRequirementsJson, .slots = kCapacityRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCapacityRequirementsNumbers};
+constexpr schema::TypeDesc kCapacityRequirementsDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CapacityRequirements", .doc = "Amounts needed of a device.", .is_kind = false, .size = sizeof(CapacityRequirements), .alignment = alignof(CapacityRequirements), .fields = kCapacityRequirementsFields, .json_fields = kCapacityRequirementsJson, .slots = kCapacityRequirementsSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCapacityRequirementsNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kDeviceSelectorJson = {{
@@ -800,7 +800,7 @@ constexpr std::array<schema::JsonField, 1> kDeviceSelectorJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceSelectorSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kDeviceSelectorNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSelector", .doc = "", .is_kind = false, .size = sizeof(DeviceSelector), .alignment = alignof(DeviceSelector), .fields = kDeviceSelectorFields, .json_fields = kDeviceSelectorJson, .slots = kDeviceSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceSelectorNumbers};
+constexpr schema::TypeDesc kDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceSelector", .doc = "A test a device must pass; exactly one member is set.", .is_kind = false, .size = sizeof(DeviceSelector), .alignment = alignof(DeviceSelector), .fields = kDeviceSelectorFields, .json_fields = kDeviceSelectorJson, .slots = kDeviceSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceSelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kCELDeviceSelectorJson = {{
@@ -809,7 +809,7 @@ constexpr std::array<schema::JsonField, 1> kCELDeviceSelectorJson = {{
 constexpr std::array<std::uint8_t, 2> kCELDeviceSelectorSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kCELDeviceSelectorNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kCELDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CELDeviceSelector", .doc = "", .is_kind = false, .size = sizeof(CELDeviceSelector), .alignment = alignof(CELDeviceSelector), .fields = kCELDeviceSelectorFields, .json_fields = kCELDeviceSelectorJson, .slots = kCELDeviceSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCELDeviceSelectorNumbers};
+constexpr schema::TypeDesc kCELDeviceSelectorDesc = {.group = "resource.k8s.io", .version = "v1", .name = "CELDeviceSelector", .doc = "A test written in CEL.", .is_kind = false, .size = sizeof(CELDeviceSelector), .alignment = alignof(CELDeviceSelector), .fields = kCELDeviceSelectorFields, .json_fields = kCELDeviceSelectorJson, .slots = kCELDeviceSelectorSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kCELDeviceSelectorNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kDeviceDerivedAttributeJson = {{
@@ -819,7 +819,7 @@ constexpr std::array<schema::JsonField, 2> kDeviceDerivedAttributeJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceDerivedAttributeSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kDeviceDerivedAttributeNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kDeviceDerivedAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceDerivedAttribute", .doc = "", .is_kind = false, .size = sizeof(DeviceDerivedAttribute), .alignment = alignof(DeviceDerivedAttribute), .fields = kDeviceDerivedAttributeFields, .json_fields = kDeviceDerivedAttributeJson, .slots = kDeviceDerivedAttributeSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kDeviceDerivedAttributeNumbers};
+constexpr schema::TypeDesc kDeviceDerivedAttributeDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceDerivedAttribute", .doc = "An attribute computed from a device by CEL.", .is_kind = false, .size = sizeof(DeviceDerivedAttribute), .alignment = alignof(DeviceDerivedAttribute), .fields = kDeviceDerivedAttributeFields, .json_fields = kDeviceDerivedAttributeJson, .slots = kDeviceDerivedAttributeSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 63, .by_number = kDeviceDerivedAttributeNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDeviceConstraintJson = {{
@@ -830,7 +830,7 @@ constexpr std::array<schema::JsonField, 3> kDeviceConstraintJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceConstraintSlots = {1, 255, 2, 0};
 constexpr std::array<std::uint8_t, 4> kDeviceConstraintNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kDeviceConstraintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConstraint", .doc = "", .is_kind = false, .size = sizeof(DeviceConstraint), .alignment = alignof(DeviceConstraint), .fields = kDeviceConstraintFields, .json_fields = kDeviceConstraintJson, .slots = kDeviceConstraintSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kDeviceConstraintNumbers};
+constexpr schema::TypeDesc kDeviceConstraintDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConstraint", .doc = "What must hold between devices of several requests; exactly one member is set.", .is_kind = false, .size = sizeof(DeviceConstraint), .alignment = alignof(DeviceConstraint), .fields = kDeviceConstraintFields, .json_fields = kDeviceConstraintJson, .slots = kDeviceConstraintSlots.data(), .hash_multiplier = 7002664860023442459U, .hash_shift = 62, .by_number = kDeviceConstraintNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kDeviceClaimConfigurationJson = {{
@@ -840,7 +840,7 @@ constexpr std::array<schema::JsonField, 2> kDeviceClaimConfigurationJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceClaimConfigurationSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kDeviceClaimConfigurationNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClaimConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaimConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceClaimConfiguration), .alignment = alignof(DeviceClaimConfiguration), .fields = kDeviceClaimConfigurationFields, .json_fields = kDeviceClaimConfigurationJson, .slots = kDeviceClaimConfigurationSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceClaimConfigurationNumbers};
+constexpr schema::TypeDesc kDeviceClaimConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClaimConfiguration", .doc = "Settings for the devices of some requests.", .is_kind = false, .size = sizeof(DeviceClaimConfiguration), .alignment = alignof(DeviceClaimConfiguration), .fields = kDeviceClaimConfigurationFields, .json_fields = kDeviceClaimConfigurationJson, .slots = kDeviceClaimConfigurationSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 63, .by_number = kDeviceClaimConfigurationNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kDeviceConfigurationJson = {{
@@ -849,7 +849,7 @@ constexpr std::array<schema::JsonField, 1> kDeviceConfigurationJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceConfigurationSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kDeviceConfigurationNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceConfiguration), .alignment = alignof(DeviceConfiguration), .fields = kDeviceConfigurationFields, .json_fields = kDeviceConfigurationJson, .slots = kDeviceConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceConfigurationNumbers};
+constexpr schema::TypeDesc kDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceConfiguration", .doc = "Settings for devices; exactly one member is set.", .is_kind = false, .size = sizeof(DeviceConfiguration), .alignment = alignof(DeviceConfiguration), .fields = kDeviceConfigurationFields, .json_fields = kDeviceConfigurationJson, .slots = kDeviceConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceConfigurationNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kOpaqueDeviceConfigurationJson = {{
@@ -859,7 +859,7 @@ constexpr std::array<schema::JsonField, 2> kOpaqueDeviceConfigurationJson = {{
 constexpr std::array<std::uint8_t, 2> kOpaqueDeviceConfigurationSlots = {1, 0};
 constexpr std::array<std::uint8_t, 3> kOpaqueDeviceConfigurationNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kOpaqueDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "OpaqueDeviceConfiguration", .doc = "", .is_kind = false, .size = sizeof(OpaqueDeviceConfiguration), .alignment = alignof(OpaqueDeviceConfiguration), .fields = kOpaqueDeviceConfigurationFields, .json_fields = kOpaqueDeviceConfigurationJson, .slots = kOpaqueDeviceConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kOpaqueDeviceConfigurationNumbers};
+constexpr schema::TypeDesc kOpaqueDeviceConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "OpaqueDeviceConfiguration", .doc = "Settings that are handed to a driver as they are.", .is_kind = false, .size = sizeof(OpaqueDeviceConfiguration), .alignment = alignof(OpaqueDeviceConfiguration), .fields = kOpaqueDeviceConfigurationFields, .json_fields = kOpaqueDeviceConfigurationJson, .slots = kOpaqueDeviceConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kOpaqueDeviceConfigurationNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 5> kDeviceTolerationJson = {{
@@ -872,7 +872,7 @@ constexpr std::array<schema::JsonField, 5> kDeviceTolerationJson = {{
 constexpr std::array<std::uint8_t, 8> kDeviceTolerationSlots = {3, 255, 1, 255, 2, 0, 255, 4};
 constexpr std::array<std::uint8_t, 6> kDeviceTolerationNumbers = {255, 0, 1, 2, 3, 4};
 }  // namespace
-constexpr schema::TypeDesc kDeviceTolerationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceToleration", .doc = "", .is_kind = false, .size = sizeof(DeviceToleration), .alignment = alignof(DeviceToleration), .fields = kDeviceTolerationFields, .json_fields = kDeviceTolerationJson, .slots = kDeviceTolerationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kDeviceTolerationNumbers};
+constexpr schema::TypeDesc kDeviceTolerationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceToleration", .doc = "Lets a request use devices with a matching taint.", .is_kind = false, .size = sizeof(DeviceToleration), .alignment = alignof(DeviceToleration), .fields = kDeviceTolerationFields, .json_fields = kDeviceTolerationJson, .slots = kDeviceTolerationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 61, .by_number = kDeviceTolerationNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kResourceClaimStatusJson = {{
@@ -883,7 +883,7 @@ constexpr std::array<schema::JsonField, 3> kResourceClaimStatusJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceClaimStatusSlots = {2, 1, 0, 255};
 constexpr std::array<std::uint8_t, 5> kResourceClaimStatusNumbers = {255, 0, 1, 255, 2};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimStatus", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimStatus), .alignment = alignof(ResourceClaimStatus), .fields = kResourceClaimStatusFields, .json_fields = kResourceClaimStatusJson, .slots = kResourceClaimStatusSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kResourceClaimStatusNumbers};
+constexpr schema::TypeDesc kResourceClaimStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimStatus", .doc = "State of a claim.", .is_kind = false, .size = sizeof(ResourceClaimStatus), .alignment = alignof(ResourceClaimStatus), .fields = kResourceClaimStatusFields, .json_fields = kResourceClaimStatusJson, .slots = kResourceClaimStatusSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kResourceClaimStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kResourceClaimConsumerReferenceJson = {{
@@ -895,7 +895,7 @@ constexpr std::array<schema::JsonField, 4> kResourceClaimConsumerReferenceJson =
 constexpr std::array<std::uint8_t, 4> kResourceClaimConsumerReferenceSlots = {2, 3, 0, 1};
 constexpr std::array<std::uint8_t, 6> kResourceClaimConsumerReferenceNumbers = {255, 0, 255, 1, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimConsumerReferenceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimConsumerReference", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimConsumerReference), .alignment = alignof(ResourceClaimConsumerReference), .fields = kResourceClaimConsumerReferenceFields, .json_fields = kResourceClaimConsumerReferenceJson, .slots = kResourceClaimConsumerReferenceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceClaimConsumerReferenceNumbers};
+constexpr schema::TypeDesc kResourceClaimConsumerReferenceDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimConsumerReference", .doc = "A consumer of a claim, as a rule a pod.", .is_kind = false, .size = sizeof(ResourceClaimConsumerReference), .alignment = alignof(ResourceClaimConsumerReference), .fields = kResourceClaimConsumerReferenceFields, .json_fields = kResourceClaimConsumerReferenceJson, .slots = kResourceClaimConsumerReferenceSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceClaimConsumerReferenceNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kAllocationResultJson = {{
@@ -906,7 +906,7 @@ constexpr std::array<schema::JsonField, 3> kAllocationResultJson = {{
 constexpr std::array<std::uint8_t, 4> kAllocationResultSlots = {0, 2, 1, 255};
 constexpr std::array<std::uint8_t, 6> kAllocationResultNumbers = {255, 0, 255, 1, 255, 2};
 }  // namespace
-constexpr schema::TypeDesc kAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocationResult", .doc = "", .is_kind = false, .size = sizeof(AllocationResult), .alignment = alignof(AllocationResult), .fields = kAllocationResultFields, .json_fields = kAllocationResultJson, .slots = kAllocationResultSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kAllocationResultNumbers};
+constexpr schema::TypeDesc kAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocationResult", .doc = "Result of an allocation.", .is_kind = false, .size = sizeof(AllocationResult), .alignment = alignof(AllocationResult), .fields = kAllocationResultFields, .json_fields = kAllocationResultJson, .slots = kAllocationResultSlots.data(), .hash_multiplier = 14037279428536751483U, .hash_shift = 62, .by_number = kAllocationResultNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kDeviceAllocationResultJson = {{
@@ -916,7 +916,7 @@ constexpr std::array<schema::JsonField, 2> kDeviceAllocationResultJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceAllocationResultSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kDeviceAllocationResultNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kDeviceAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationResult", .doc = "", .is_kind = false, .size = sizeof(DeviceAllocationResult), .alignment = alignof(DeviceAllocationResult), .fields = kDeviceAllocationResultFields, .json_fields = kDeviceAllocationResultJson, .slots = kDeviceAllocationResultSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceAllocationResultNumbers};
+constexpr schema::TypeDesc kDeviceAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationResult", .doc = "Allocated devices and their settings.", .is_kind = false, .size = sizeof(DeviceAllocationResult), .alignment = alignof(DeviceAllocationResult), .fields = kDeviceAllocationResultFields, .json_fields = kDeviceAllocationResultJson, .slots = kDeviceAllocationResultSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceAllocationResultNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 11> kDeviceRequestAllocationResultJson = {{
@@ -935,7 +935,7 @@ constexpr std::array<schema::JsonField, 11> kDeviceRequestAllocationResultJson =
 constexpr std::array<std::uint8_t, 16> kDeviceRequestAllocationResultSlots = {6, 3, 7, 255, 1, 255, 4, 2, 9, 255, 8, 5, 255, 0, 255, 10};
 constexpr std::array<std::uint8_t, 12> kDeviceRequestAllocationResultNumbers = {255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 }  // namespace
-constexpr schema::TypeDesc kDeviceRequestAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequestAllocationResult", .doc = "", .is_kind = false, .size = sizeof(DeviceRequestAllocationResult), .alignment = alignof(DeviceRequestAllocationResult), .fields = kDeviceRequestAllocationResultFields, .json_fields = kDeviceRequestAllocationResultJson, .slots = kDeviceRequestAllocationResultSlots.data(), .hash_multiplier = 5494912443059877119U, .hash_shift = 60, .by_number = kDeviceRequestAllocationResultNumbers};
+constexpr schema::TypeDesc kDeviceRequestAllocationResultDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceRequestAllocationResult", .doc = "One allocated device.", .is_kind = false, .size = sizeof(DeviceRequestAllocationResult), .alignment = alignof(DeviceRequestAllocationResult), .fields = kDeviceRequestAllocationResultFields, .json_fields = kDeviceRequestAllocationResultJson, .slots = kDeviceRequestAllocationResultSlots.data(), .hash_multiplier = 5494912443059877119U, .hash_shift = 60, .by_number = kDeviceRequestAllocationResultNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDeviceAllocationConfigurationJson = {{
@@ -946,7 +946,7 @@ constexpr std::array<schema::JsonField, 3> kDeviceAllocationConfigurationJson = 
 constexpr std::array<std::uint8_t, 4> kDeviceAllocationConfigurationSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 4> kDeviceAllocationConfigurationNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kDeviceAllocationConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceAllocationConfiguration), .alignment = alignof(DeviceAllocationConfiguration), .fields = kDeviceAllocationConfigurationFields, .json_fields = kDeviceAllocationConfigurationJson, .slots = kDeviceAllocationConfigurationSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceAllocationConfigurationNumbers};
+constexpr schema::TypeDesc kDeviceAllocationConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceAllocationConfiguration", .doc = "Settings for allocated devices and where they come from.", .is_kind = false, .size = sizeof(DeviceAllocationConfiguration), .alignment = alignof(DeviceAllocationConfiguration), .fields = kDeviceAllocationConfigurationFields, .json_fields = kDeviceAllocationConfigurationJson, .slots = kDeviceAllocationConfigurationSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kDeviceAllocationConfigurationNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kResourceClaimListJson = {{
@@ -958,7 +958,7 @@ constexpr std::array<schema::JsonField, 4> kResourceClaimListJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceClaimListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kResourceClaimListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimList", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimList), .alignment = alignof(ResourceClaimList), .fields = kResourceClaimListFields, .json_fields = kResourceClaimListJson, .slots = kResourceClaimListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceClaimListNumbers};
+constexpr schema::TypeDesc kResourceClaimListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimList", .doc = "A list of resource claims.", .is_kind = true, .size = sizeof(ResourceClaimList), .alignment = alignof(ResourceClaimList), .fields = kResourceClaimListFields, .json_fields = kResourceClaimListJson, .slots = kResourceClaimListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceClaimListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kDeviceClassJson = {{
@@ -970,7 +970,7 @@ constexpr std::array<schema::JsonField, 4> kDeviceClassJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceClassSlots = {0, 2, 3, 1};
 constexpr std::array<std::uint8_t, 3> kDeviceClassNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClass", .doc = "", .is_kind = true, .size = sizeof(DeviceClass), .alignment = alignof(DeviceClass), .fields = kDeviceClassFields, .json_fields = kDeviceClassJson, .slots = kDeviceClassSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kDeviceClassNumbers};
+constexpr schema::TypeDesc kDeviceClassDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClass", .doc = "A kind of device set up by an administrator, with selectors and settings.", .is_kind = true, .size = sizeof(DeviceClass), .alignment = alignof(DeviceClass), .fields = kDeviceClassFields, .json_fields = kDeviceClassJson, .slots = kDeviceClassSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kDeviceClassNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kDeviceClassSpecJson = {{
@@ -981,7 +981,7 @@ constexpr std::array<schema::JsonField, 3> kDeviceClassSpecJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceClassSpecSlots = {2, 255, 1, 0};
 constexpr std::array<std::uint8_t, 5> kDeviceClassSpecNumbers = {255, 0, 1, 255, 2};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassSpec", .doc = "", .is_kind = false, .size = sizeof(DeviceClassSpec), .alignment = alignof(DeviceClassSpec), .fields = kDeviceClassSpecFields, .json_fields = kDeviceClassSpecJson, .slots = kDeviceClassSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceClassSpecNumbers};
+constexpr schema::TypeDesc kDeviceClassSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassSpec", .doc = "What makes a device part of a class.", .is_kind = false, .size = sizeof(DeviceClassSpec), .alignment = alignof(DeviceClassSpec), .fields = kDeviceClassSpecFields, .json_fields = kDeviceClassSpecJson, .slots = kDeviceClassSpecSlots.data(), .hash_multiplier = 14799178230035213023U, .hash_shift = 62, .by_number = kDeviceClassSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 1> kDeviceClassConfigurationJson = {{
@@ -990,7 +990,7 @@ constexpr std::array<schema::JsonField, 1> kDeviceClassConfigurationJson = {{
 constexpr std::array<std::uint8_t, 2> kDeviceClassConfigurationSlots = {255, 0};
 constexpr std::array<std::uint8_t, 2> kDeviceClassConfigurationNumbers = {255, 0};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassConfiguration", .doc = "", .is_kind = false, .size = sizeof(DeviceClassConfiguration), .alignment = alignof(DeviceClassConfiguration), .fields = kDeviceClassConfigurationFields, .json_fields = kDeviceClassConfigurationJson, .slots = kDeviceClassConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceClassConfigurationNumbers};
+constexpr schema::TypeDesc kDeviceClassConfigurationDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassConfiguration", .doc = "Settings of a class.", .is_kind = false, .size = sizeof(DeviceClassConfiguration), .alignment = alignof(DeviceClassConfiguration), .fields = kDeviceClassConfigurationFields, .json_fields = kDeviceClassConfigurationJson, .slots = kDeviceClassConfigurationSlots.data(), .hash_multiplier = 10499958131665514997U, .hash_shift = 63, .by_number = kDeviceClassConfigurationNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kDeviceClassListJson = {{
@@ -1002,7 +1002,7 @@ constexpr std::array<schema::JsonField, 4> kDeviceClassListJson = {{
 constexpr std::array<std::uint8_t, 4> kDeviceClassListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kDeviceClassListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kDeviceClassListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassList", .doc = "", .is_kind = true, .size = sizeof(DeviceClassList), .alignment = alignof(DeviceClassList), .fields = kDeviceClassListFields, .json_fields = kDeviceClassListJson, .slots = kDeviceClassListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kDeviceClassListNumbers};
+constexpr schema::TypeDesc kDeviceClassListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "DeviceClassList", .doc = "A list of device classes.", .is_kind = true, .size = sizeof(DeviceClassList), .alignment = alignof(DeviceClassList), .fields = kDeviceClassListFields, .json_fields = kDeviceClassListJson, .slots = kDeviceClassListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kDeviceClassListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kResourceClaimTemplateJson = {{
@@ -1014,7 +1014,7 @@ constexpr std::array<schema::JsonField, 4> kResourceClaimTemplateJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceClaimTemplateSlots = {0, 2, 3, 1};
 constexpr std::array<std::uint8_t, 3> kResourceClaimTemplateNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimTemplateDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplate", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimTemplate), .alignment = alignof(ResourceClaimTemplate), .fields = kResourceClaimTemplateFields, .json_fields = kResourceClaimTemplateJson, .slots = kResourceClaimTemplateSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceClaimTemplateNumbers};
+constexpr schema::TypeDesc kResourceClaimTemplateDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplate", .doc = "From it a claim is made for each pod that names it.", .is_kind = true, .size = sizeof(ResourceClaimTemplate), .alignment = alignof(ResourceClaimTemplate), .fields = kResourceClaimTemplateFields, .json_fields = kResourceClaimTemplateJson, .slots = kResourceClaimTemplateSlots.data(), .hash_multiplier = 11205253249702154887U, .hash_shift = 62, .by_number = kResourceClaimTemplateNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 2> kResourceClaimTemplateSpecJson = {{
@@ -1024,7 +1024,7 @@ constexpr std::array<schema::JsonField, 2> kResourceClaimTemplateSpecJson = {{
 constexpr std::array<std::uint8_t, 2> kResourceClaimTemplateSpecSlots = {0, 1};
 constexpr std::array<std::uint8_t, 3> kResourceClaimTemplateSpecNumbers = {255, 0, 1};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimTemplateSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateSpec", .doc = "", .is_kind = false, .size = sizeof(ResourceClaimTemplateSpec), .alignment = alignof(ResourceClaimTemplateSpec), .fields = kResourceClaimTemplateSpecFields, .json_fields = kResourceClaimTemplateSpecJson, .slots = kResourceClaimTemplateSpecSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kResourceClaimTemplateSpecNumbers};
+constexpr schema::TypeDesc kResourceClaimTemplateSpecDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateSpec", .doc = "What goes into claims made from a template.", .is_kind = false, .size = sizeof(ResourceClaimTemplateSpec), .alignment = alignof(ResourceClaimTemplateSpec), .fields = kResourceClaimTemplateSpecFields, .json_fields = kResourceClaimTemplateSpecJson, .slots = kResourceClaimTemplateSpecSlots.data(), .hash_multiplier = 2175216119781798973U, .hash_shift = 63, .by_number = kResourceClaimTemplateSpecNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 4> kResourceClaimTemplateListJson = {{
@@ -1036,7 +1036,7 @@ constexpr std::array<schema::JsonField, 4> kResourceClaimTemplateListJson = {{
 constexpr std::array<std::uint8_t, 4> kResourceClaimTemplateListSlots = {1, 3, 0, 2};
 constexpr std::array<std::uint8_t, 3> kResourceClaimTemplateListNumbers = {255, 2, 3};
 }  // namespace
-constexpr schema::TypeDesc kResourceClaimTemplateListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateList", .doc = "", .is_kind = true, .size = sizeof(ResourceClaimTemplateList), .alignment = alignof(ResourceClaimTemplateList), .fields = kResourceClaimTemplateListFields, .json_fields = kResourceClaimTemplateListJson, .slots = kResourceClaimTemplateListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceClaimTemplateListNumbers};
+constexpr schema::TypeDesc kResourceClaimTemplateListDesc = {.group = "resource.k8s.io", .version = "v1", .name = "ResourceClaimTemplateList", .doc = "A list of resource claim templates.", .is_kind = true, .size = sizeof(ResourceClaimTemplateList), .alignment = alignof(ResourceClaimTemplateList), .fields = kResourceClaimTemplateListFields, .json_fields = kResourceClaimTemplateListJson, .slots = kResourceClaimTemplateListSlots.data(), .hash_multiplier = 8711387064946514083U, .hash_shift = 62, .by_number = kResourceClaimTemplateListNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 7> kAllocatedDeviceStatusJson = {{
@@ -1051,7 +1051,7 @@ constexpr std::array<schema::JsonField, 7> kAllocatedDeviceStatusJson = {{
 constexpr std::array<std::uint8_t, 8> kAllocatedDeviceStatusSlots = {6, 0, 4, 1, 5, 255, 2, 3};
 constexpr std::array<std::uint8_t, 8> kAllocatedDeviceStatusNumbers = {255, 0, 1, 2, 4, 5, 6, 3};
 }  // namespace
-constexpr schema::TypeDesc kAllocatedDeviceStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocatedDeviceStatus", .doc = "", .is_kind = false, .size = sizeof(AllocatedDeviceStatus), .alignment = alignof(AllocatedDeviceStatus), .fields = kAllocatedDeviceStatusFields, .json_fields = kAllocatedDeviceStatusJson, .slots = kAllocatedDeviceStatusSlots.data(), .hash_multiplier = 14340446829165418905U, .hash_shift = 61, .by_number = kAllocatedDeviceStatusNumbers};
+constexpr schema::TypeDesc kAllocatedDeviceStatusDesc = {.group = "resource.k8s.io", .version = "v1", .name = "AllocatedDeviceStatus", .doc = "What a driver reports of one allocated device.", .is_kind = false, .size = sizeof(AllocatedDeviceStatus), .alignment = alignof(AllocatedDeviceStatus), .fields = kAllocatedDeviceStatusFields, .json_fields = kAllocatedDeviceStatusJson, .slots = kAllocatedDeviceStatusSlots.data(), .hash_multiplier = 14340446829165418905U, .hash_shift = 61, .by_number = kAllocatedDeviceStatusNumbers};
 
 namespace {
 constexpr std::array<schema::JsonField, 3> kNetworkDeviceDataJson = {{
@@ -1062,6 +1062,6 @@ constexpr std::array<schema::JsonField, 3> kNetworkDeviceDataJson = {{
 constexpr std::array<std::uint8_t, 4> kNetworkDeviceDataSlots = {255, 2, 1, 0};
 constexpr std::array<std::uint8_t, 4> kNetworkDeviceDataNumbers = {255, 0, 1, 2};
 }  // namespace
-constexpr schema::TypeDesc kNetworkDeviceDataDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NetworkDeviceData", .doc = "", .is_kind = false, .size = sizeof(NetworkDeviceData), .alignment = alignof(NetworkDeviceData), .fields = kNetworkDeviceDataFields, .json_fields = kNetworkDeviceDataJson, .slots = kNetworkDeviceDataSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kNetworkDeviceDataNumbers};
+constexpr schema::TypeDesc kNetworkDeviceDataDesc = {.group = "resource.k8s.io", .version = "v1", .name = "NetworkDeviceData", .doc = "Network settings of a device.", .is_kind = false, .size = sizeof(NetworkDeviceData), .alignment = alignof(NetworkDeviceData), .fields = kNetworkDeviceDataFields, .json_fields = kNetworkDeviceDataJson, .slots = kNetworkDeviceDataSlots.data(), .hash_multiplier = 1164115433906158533U, .hash_shift = 62, .by_number = kNetworkDeviceDataNumbers};
 
 }  // namespace allot::api::resource
