@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes src/api/<group>/<version>.gen.{h,cc} from schemas/<group>/<version>.yaml.
+"""Makes src/api/<group>/<version>.gen.{h,cc} from schemas/<group>/<version>.yaml (docs/reference/schema-format.md).
 
 Usage: generate.py [--check] [ROOT].  With --check nothing is written and a stale file fails the run.
 The generated files are committed, so a build needs no Python package.

@@ -1,4 +1,5 @@
-"""Makes src/api/registry.gen.cc from schemas/resources.yaml and src/api/gates.gen.{h,cc} from schemas/gates.yaml.
+"""Makes src/api/registry.gen.cc from schemas/resources.yaml, and from schemas/gates.yaml src/api/gates.gen.{h,cc} and
+docs/reference/gates.md.
 
 Used by generate.py, which writes or compares what files() gives.
 """
@@ -83,8 +84,36 @@ def gates(root):
     return "".join(head), "".join(body)
 
 
+def gated_fields(root):
+    """gate -> fields that need it, as Type.field."""
+    fields = {}
+    for path in sorted(root.glob("schemas/*/*.yaml")):
+        for entry in yaml.safe_load(path.read_text())["types"]:
+            for field in entry["fields"]:
+                for gate in field.get("gates", []):
+                    fields.setdefault(gate, []).append(f'{entry["type"]}.{field["name"]}')
+    return fields
+
+
+def gates_page(root):
+    rows = sorted(yaml.safe_load((root / "schemas/gates.yaml").read_text())["gates"], key=lambda r: r["name"])
+    fields = gated_fields(root)
+    out = ["# Feature gates\n\n<!-- Made by tools/generate.py from schemas/gates.yaml. -->\n\n"
+           "`--feature-gates` takes every gate of a stock Kubernetes 1.37.2 server, as `Name=true,Other=false`; `AllAlpha` and\n"
+           "`AllBeta` set all gates of that stage that are not named. A locked gate can only be given its default. While a gate\n"
+           "is off, its fields are taken out of new objects without an error and are kept in stored ones that use them.\n\n"
+           "Gates without fields in this table may act elsewhere, or not at all: many belong to components allot does not have.\n\n"
+           "| Gate | Stage | Default | Needs | Fields |\n|---|---|---|---|---|\n"]
+    for row in rows:
+        default = ("on" if row["default"] else "off") + (", locked" if row.get("locked") else "")
+        names = ", ".join(f"`{f}`" for f in fields.get(row["name"], []))
+        out.append(f'| {row["name"]} | {row["stage"]} | {default} | {", ".join(row.get("needs", []))} | {names} |\n')
+    return "".join(out)
+
+
 def files(root):
     """The files and what they hold."""
     header, source = gates(root)
     folder = root / "src/api"
-    return [(folder / "registry.gen.cc", registry(root)), (folder / "gates.gen.h", header), (folder / "gates.gen.cc", source)]
+    return [(folder / "registry.gen.cc", registry(root)), (folder / "gates.gen.h", header), (folder / "gates.gen.cc", source),
+            (root / "docs/reference/gates.md", gates_page(root))]
