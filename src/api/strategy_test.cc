@@ -301,7 +301,7 @@ TEST_F(StrategyTest, ExpressionsOfSelectorsAreCompiled) {
   EXPECT_EQ(Create("DeviceClass", device_class("device.driver == 'gpu.example.com'")).errors, "");
   EXPECT_EQ(Create("DeviceClass", device_class("device.driver")).errors,
             "spec.selectors[0].cel.expression: Invalid value: \"device.driver\": must evaluate to "
-            "bool\n");
+            "bool or the unknown type, not string\n");
   EXPECT_TRUE(Create("DeviceClass", device_class("nosuch")).errors.starts_with(
       "spec.selectors[0].cel.expression: Invalid value: \"nosuch\": compilation failed: ERROR: "
       "<input>:1:1: undeclared reference to 'nosuch'"));
@@ -315,7 +315,7 @@ TEST_F(StrategyTest, ClusterObjectsHaveNoNamespace) {
 TEST_F(StrategyTest, TaintsOfNodesAreUniqueByKeyAndEffect) {
   const Object node = Create("Node", R"({"metadata": {"name": "n"}, "spec": {"taints": [
       {"key": "k", "effect": "NoSchedule"}, {"key": "k", "value": "v", "effect": "NoSchedule"}]}})");
-  EXPECT_TRUE(node.errors.starts_with("spec.taints[1]: Duplicate value: ")) << node.errors;
+  EXPECT_TRUE(node.errors.starts_with("metadata.taints[1]: Duplicate value: ")) << node.errors;
 }
 
 }  // namespace
