@@ -247,7 +247,7 @@ base::Result<Revision> LocalStore::EventsSince(ResourceId id,
     return TooOld(after, window.floor());
   }
   const std::size_t begin = window.After(after);
-  const std::size_t end = std::min(window.size(), begin + limit);
+  const std::size_t end = begin + std::min(limit, window.size() - begin);
   for (std::size_t i = begin; i < end; ++i) {
     out.push_back(window.at(i));
   }
