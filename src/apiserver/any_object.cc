@@ -47,6 +47,12 @@ AnyView AnyDraft::FreezeCopy() const {
   return copy.Freeze();
 }
 
+AnyView AnyDraft::FreezeCopy() const {
+  AnyDraft copy(*type_);
+  schema::DeepCopy(*type_, root_, copy.root(), copy.arena());
+  return copy.Freeze();
+}
+
 void AnyDraft::SetTypeMeta(std::string_view kind, std::string_view api_version) {
   for (const schema::FieldDesc& field : type_->fields.first(2)) {
     auto* const member = reinterpret_cast<schema::Str*>(static_cast<char*>(root_) + field.offset);

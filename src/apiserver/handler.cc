@@ -120,29 +120,48 @@ void Handler::Handle(std::unique_ptr<net::Request> request,
 
 void Handler::Finish(const Exchange& exchange) {
   --inflight_;
-  const std::string_view resource =
-      exchange.resource != nullptr ? exchange.resource->info->resource : std::string_view();
-  const std::string_view group =
-      exchange.resource != nullptr ? exchange.resource->info->group : std::string_view();
-  const std::string code = fmt::format("{}", exchange.code);
-  const std::string verb(exchange.verb_text);
-  parts_.metrics
-      .GetCounter("apiserver_request_total",
-                  "Requests answered.",
-                  {{"code", code},
-                   {"group", std::string(group)},
-                   {"resource", std::string(resource)},
-                   {"verb", verb}})
-      .Add();
-  if (exchange.verb != Verb::kWatch) {
-    parts_.metrics
-        .GetHistogram("apiserver_request_duration_seconds",
-                      "Time from request to answer.",
-                      std::vector<double>(std::begin(kLatencyBounds), std::end(kLatencyBounds)),
-                      {{"verb", verb}})
-        .Observe(std::chrono::duration<double>(parts_.loop.clock().Monotonic() - exchange.started)
-                     .count());
+  const char* const verb = exchange.verb_text.empty() ? "" : exchange.verb_text.data();
+  telemetry::Counter*& counter = counters_[{exchange.resource, verb, exchange.code}];
+  if (counter == nullptr) {
+    const api::KindInfo* const info =
+        exchange.resource != nullptr ? exchange.resource->info : nullptr;
+    counter = &parts_.metrics.GetCounter(
+        "apiserver_request_total",
+        "Requests answered.",
+        {{"code", fmt::format("{}", exchange.code)},
+         {"group", std::string(info != nullptr ? info->group : std::string_view())},
+         {"resource", std::string(info != nullptr ? info->resource : std::string_view())},
+         {"verb", verb}});
   }
+  counter->Add();
+  if (exchange.verb == Verb::kWatch) {
+    return;
+  }
+  telemetry::Histogram*& histogram = histograms_[verb];
+  if (histogram == nullptr) {
+    histogram = &parts_.metrics.GetHistogram(
+        "apiserver_request_duration_seconds",
+        "Time from request to answer.",
+        std::vector<double>(std::begin(kLatencyBounds), std::end(kLatencyBounds)),
+        {{"verb", verb}});
+  }
+  histogram->Observe(
+      std::chrono::duration<double>(parts_.loop.clock().Monotonic() - exchange.started).count());
+}
+
+Result<MediaChoice> Handler::Negotiate(std::string_view accept, bool watch) {
+  constexpr std::size_t kMostRemembered = 256;
+  auto& known = negotiated_[watch ? 1 : 0];
+  std::string key(accept);
+  if (const auto found = known.find(key); found != known.end()) {
+    return found->second;
+  }
+  ALLOT_ASSIGN_OR_RETURN(const MediaChoice choice,
+                         NegotiateAnswer(accept, {.yaml = !watch, .shapes = true}));
+  if (known.size() < kMostRemembered) {
+    known.emplace(std::move(key), choice);
+  }
+  return choice;
 }
 
 Result<void> Handler::Authenticate(Exchange& exchange) const {
@@ -305,8 +324,7 @@ void Handler::RouteResource(const ExchangeRef& exchange) {
     return;
   }
   const bool watch = exchange->verb == Verb::kWatch;
-  Result<MediaChoice> choice =
-      NegotiateAnswer(exchange->request->headers.Get("accept"), {.yaml = !watch, .shapes = true});
+  Result<MediaChoice> choice = Negotiate(exchange->request->headers.Get("accept"), watch);
   if (!choice) {
     exchange->SendError(choice.error());
     return;

@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 
 #include "apiserver/authn.h"
 #include "apiserver/commit_desk.h"
@@ -99,8 +102,17 @@ class Handler {
 
   void Finish(const Exchange& exchange);
 
+  /// As NegotiateAnswer, remembering what few distinct headers clients send.
+  base::Result<MediaChoice> Negotiate(std::string_view accept, bool watch);
+
+  /// A series of the request metrics: resource, verb (a constant text), code.
+  using SeriesKey = std::tuple<const Resource*, const char*, int>;
+
   HandlerParts parts_;
   CommitDesk desk_;
+  std::map<SeriesKey, telemetry::Counter*> counters_;
+  std::map<const char*, telemetry::Histogram*> histograms_;
+  std::unordered_map<std::string, MediaChoice> negotiated_[2];
   std::size_t inflight_ = 0;
   bool stopping_ = false;
   std::uint64_t last_token_ = 0;

@@ -287,7 +287,8 @@ Result<Written> LocalBackend::Write(const User& user,
                              .manager = options.field_manager.empty() ? std::string_view(user.name)
                                                                       : options.field_manager,
                              .sink = sink,
-                             .token = token};
+                             .token = token,
+                             .borrowed = true};
   switch (request.verb) {
     case client::Verb::kCreate:
       if (request.subresource == "binding") {

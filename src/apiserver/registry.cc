@@ -211,7 +211,7 @@ Result<Written> Registry::CommitNew(const WriteContext& context,
   const api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
   const std::string key = resource.KeyOf(metadata.namespace_, metadata.name);
   Written out;
-  out.view = draft.Freeze();
+  out.view = context.borrowed ? draft.FreezeCopy() : draft.Freeze();
   out.created = true;
   if (context.dry_run) {
     if (store_.ReadHead({resource.store_id, key})) {

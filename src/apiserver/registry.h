@@ -40,6 +40,8 @@ struct WriteContext {
   std::string_view manager;  ///< field manager, or the first word of the user agent
   store::CommitSink* sink = nullptr;
   std::uint64_t token = 0;
+  /// The draft of a create points into memory of the caller that does not outlive the call.
+  bool borrowed = false;
 };
 
 /// What a write led to.

@@ -33,8 +33,13 @@ TEST(RequestPathTest, Splits) {
       {"/api/v1/namespaces/a", true, "", "a", "namespaces", "a", ""},
       {"/api/v1/namespaces/a/finalize", true, "", "a", "namespaces", "a", "finalize"},
       {"/api/v1/namespaces/a/pods/p/binding", true, "", "a", "pods", "p", "binding"},
-      {"/apis/resource.k8s.io/v1/namespaces/a/resourceclaims/c/status", true, "resource.k8s.io", "a",
-       "resourceclaims", "c", "status"},
+      {"/apis/resource.k8s.io/v1/namespaces/a/resourceclaims/c/status",
+       true,
+       "resource.k8s.io",
+       "a",
+       "resourceclaims",
+       "c",
+       "status"},
   };
   for (const PathCase& one : cases) {
     SCOPED_TRACE(one.path);
@@ -59,14 +64,17 @@ TEST(NegotiateTest, PicksTheFirstThatFits) {
       {"", Format::kJson, Shape::kObject},
       {"*/*", Format::kJson, Shape::kObject},
       {"application/yaml", Format::kYaml, Shape::kObject},
-      {"application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Format::kJson,
+      {"application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+       Format::kJson,
        Shape::kTable},
-      {"application/json;as=Unknown;v=v1;g=meta.k8s.io,application/json", Format::kJson,
+      {"application/json;as=Unknown;v=v1;g=meta.k8s.io,application/json",
+       Format::kJson,
        Shape::kObject},
       {"application/vnd.kubernetes.protobuf,application/json", Format::kProtobuf, Shape::kObject},
       {"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
        "application/json",
-       Format::kProtobuf, Shape::kPartialList},
+       Format::kProtobuf,
+       Shape::kPartialList},
       {"application/json;q=0.5,application/yaml", Format::kYaml, Shape::kObject},
       {"text/html, application/json", Format::kJson, Shape::kObject},
   };
@@ -87,7 +95,8 @@ TEST(NegotiateTest, KnowsAggregatedDiscovery) {
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"));
   EXPECT_FALSE(WantsAggregatedDiscovery("application/json"));
   EXPECT_FALSE(WantsAggregatedDiscovery(
-      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"));
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/"
+      "json"));
 }
 
 struct ListCase {
@@ -130,10 +139,12 @@ TEST(RequestOptionsTest, ChecksChangeOptions) {
   const ListCase cases[] = {
       {"dryRun=All&fieldValidation=Strict&fieldManager=me", ""},
       {"dryRun=Some",
-       "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported "
+       "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: "
+       "supported "
        "values: \"All\""},
       {"fieldValidation=Perhaps",
-       "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: \"Perhaps\": "
+       "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: "
+       "\"Perhaps\": "
        "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""},
   };
   for (const ListCase& one : cases) {

@@ -17,11 +17,10 @@ TEST(TableTest, HumanDurations) {
     std::string text;
   };
   const Case cases[] = {
-      {-5, "<invalid>"}, {0, "0s"},        {119, "119s"},        {120, "2m"},
-      {192, "3m12s"},    {599, "9m59s"},   {600, "10m"},         {10799, "179m"},
-      {10800, "3h"},     {11520, "3h12m"}, {28800, "8h"},        {172799, "47h"},
-      {172800, "2d"},    {176400, "2d1h"}, {691200, "8d"},       {31536000, "365d"},
-      {63072000, "2y"},  {63158400, "2y1d"}, {252288000, "8y"},
+      {-5, "<invalid>"},  {0, "0s"},        {119, "119s"},      {120, "2m"},       {192, "3m12s"},
+      {599, "9m59s"},     {600, "10m"},     {10799, "179m"},    {10800, "3h"},     {11520, "3h12m"},
+      {28800, "8h"},      {172799, "47h"},  {172800, "2d"},     {176400, "2d1h"},  {691200, "8d"},
+      {31536000, "365d"}, {63072000, "2y"}, {63158400, "2y1d"}, {252288000, "8y"},
   };
   for (const Case& one : cases) {
     EXPECT_EQ(HumanDuration(one.seconds), one.text) << one.seconds;
@@ -58,9 +57,10 @@ TEST(TableTest, PodWithAWaitingContainer) {
   const api::core::Container container;
   pod.spec.containers = {&container, 1};
   const schema::TypeDesc& type = api::Desc<api::core::Pod>();
-  EXPECT_EQ(CellsOf(type, &pod, 0),
-            R"(["p","0/1","Pending","0","\u003cunknown\u003e","\u003cnone\u003e","\u003cnone\u003e",)"
-            R"("\u003cnone\u003e","\u003cnone\u003e"])");
+  EXPECT_EQ(
+      CellsOf(type, &pod, 0),
+      R"(["p","0/1","Pending","0","\u003cunknown\u003e","\u003cnone\u003e","\u003cnone\u003e",)"
+      R"("\u003cnone\u003e","\u003cnone\u003e"])");
   api::core::ContainerStateWaiting waiting;
   waiting.reason = "CrashLoopBackOff";
   api::core::ContainerStatus status;
@@ -71,9 +71,10 @@ TEST(TableTest, PodWithAWaitingContainer) {
 }
 
 TEST(JsonTextTest, Pretty) {
-  EXPECT_EQ(PrettyJson(R"({"a":[1,{"b":"x,y"}],"c":{},"d":[]})"),
-            "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x,y\"\n    }\n  ],\n  \"c\": {},\n  \"d\": "
-            "[]\n}\n");
+  EXPECT_EQ(
+      PrettyJson(R"({"a":[1,{"b":"x,y"}],"c":{},"d":[]})"),
+      "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x,y\"\n    }\n  ],\n  \"c\": {},\n  \"d\": "
+      "[]\n}\n");
 }
 
 }  // namespace
