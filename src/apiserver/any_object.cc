@@ -43,12 +43,6 @@ std::string_view AnyDraft::Keep(std::string text) {
 
 AnyView AnyDraft::FreezeCopy() const {
   AnyDraft copy(*type_);
-  schema::DeepCopy(*type_, root_, copy.root_, copy.arena());
-  return copy.Freeze();
-}
-
-AnyView AnyDraft::FreezeCopy() const {
-  AnyDraft copy(*type_);
   schema::DeepCopy(*type_, root_, copy.root(), copy.arena());
   return copy.Freeze();
 }

@@ -49,11 +49,6 @@ class AnyDraft {
   /// Sets kind and apiVersion; the texts must outlive the object (those of the kind tables do).
   void SetTypeMeta(std::string_view kind, std::string_view api_version);
 
-  /// A view of a copy that shares nothing with this draft or with what it was made from. What is
-  /// published must be such a copy: a draft points into the states before it, and an object that is
-  /// written again and again would keep all of them.
-  [[nodiscard]] AnyView FreezeCopy() const;
-
   /// Ends writing. The draft may be read but not written afterwards.
   [[nodiscard]] AnyView Freeze() const { return {memory_, root_}; }
   /// A frozen deep copy that keeps nothing else alive: for objects made of parts of older ones,

@@ -316,11 +316,7 @@ Result<Written> Registry::UpdateOnce(const WriteContext& context,
   if (!errors.empty()) {
     return Failure(api::ToStatus(info.group, info.kind, old.name, errors));
   }
-  // Preparation takes parts of the old object over, so the draft points into it, and that in turn
-  // into the one before. What is published owns all it points to.
-  AnyDraft own(draft.type());
-  schema::DeepCopy(draft.type(), draft.root(), own.root(), own.arena());
-  return CommitUpdate(context, resource, entry, own, RemovesObject(resource, own, old));
+  return CommitUpdate(context, resource, entry, draft, RemovesObject(resource, draft, old));
 }
 
 Result<Written> Registry::CommitUpdate(const WriteContext& context,
