@@ -1,5 +1,6 @@
 // JSON Patch and JSON Merge Patch with the behaviour of the library upstream uses: negative indices
 // count from the end, `replace` of an absent member adds it, an absent value is null.
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
@@ -334,6 +335,9 @@ void ApplyMergePatch(Value& document, const Value& patch) {
       ApplyMergePatch(document[member.key], member.value);
     }
   }
+  // Upstream merges in maps: what the patch touched comes out sorted, the rest as it was. Error
+  // texts show it.
+  std::ranges::sort(document.MutableMembers(), {}, &text::Member::key);
 }
 
 }  // namespace allot::schema
