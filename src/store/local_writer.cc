@@ -165,14 +165,15 @@ void LocalStore::PublishViews(std::span<Pending> batch) {
       resource->editor.emplace(*nodes_, resource->root);
       touched_.push_back(resource);
     }
+    if (write.previous) {
+      dead_.Add(entry.revision(), write.previous->revision(), write.previous->memory());
+    }
     if (entry.deleted()) {
       resource->editor->Erase(entry.key());
+      // After the row it deleted: a crash between two chunks must not bring that one back to life.
       dead_.Add(entry.revision(), entry.revision(), entry.key().size());
     } else {
       resource->editor->Put(entry);
-    }
-    if (write.previous) {
-      dead_.Add(entry.revision(), write.previous->revision(), write.previous->memory());
     }
   }
   for (Resource* const resource : touched_) {

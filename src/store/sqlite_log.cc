@@ -35,7 +35,10 @@ constexpr const char* kCreate =
 class SqliteLog final : public Log {
  public:
   SqliteLog(DirectoryLock lock, SqliteDb db, SqliteOptions options)
-      : lock_(std::move(lock)), options_(std::move(options)), db_(std::move(db)) {}
+      : lock_(std::move(lock)),
+        options_(std::move(options)),
+        db_(std::move(db)),
+        checkpoint_at_(options_.wal_checkpoint_bytes) {}
   ~SqliteLog() override = default;
 
   base::Result<void> Prepare();
@@ -62,7 +65,9 @@ class SqliteLog final : public Log {
   SqliteStatement delete_;
   SqliteStatement compacted_;
   std::uint64_t checkpoints_ = 0;
+  std::uint64_t checkpoint_at_ = 0;  // write-ahead log in use that asks for a checkpoint
   bool vacuum_due_ = false;
+  bool reader_warned_ = false;
 };
 
 // Writes zeros behind the end of the write-ahead log until it has `bytes`. SQLite then overwrites
@@ -247,10 +252,19 @@ std::expected<void, LogFailure> SqliteLog::Checkpoint() {
   const int code = db_.CheckpointRestart();
   if (code == SQLITE_OK) {
     ++checkpoints_;
+    reader_warned_ = false;
+    checkpoint_at_ = options_.wal_checkpoint_bytes;
     return {};
   }
   if ((code & 0xff) == SQLITE_BUSY) {
-    return {};  // a foreign reader: the log grows until it has gone
+    // Each try copies and syncs what is new: not again before there is as much of it once more.
+    checkpoint_at_ = db_.wal_pages() * kWalFrame + options_.wal_checkpoint_bytes;
+    if (!std::exchange(reader_warned_, true)) {
+      options_.logger.Warning(
+          "another program reads the database: its write-ahead log grows until that ends",
+          {{"directory", options_.directory}, {"wal_bytes", db_.wal_pages() * kWalFrame}});
+    }
+    return {};
   }
   return std::unexpected(db_.Failure(code, "checkpoint"));
 }
@@ -271,7 +285,7 @@ std::expected<void, LogFailure> SqliteLog::Probe() {
 }
 
 std::expected<bool, LogFailure> SqliteLog::Maintain(bool idle) {
-  if (db_.wal_pages() * kWalFrame > options_.wal_checkpoint_bytes) {
+  if (db_.wal_pages() * kWalFrame > checkpoint_at_) {
     if (auto done = Checkpoint(); !done) {
       return std::unexpected(done.error());
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,7 +120,9 @@ void AwaitDurable(const store::Store& store) {
   }
 }
 
-TEST(StoreCrash, EverySyncPointKeepsAllThatWasAcknowledged) {
+// Power loss at every sync point of a random run, which compacts beyond `dead_bytes`, `chunk` rows
+// at a time, so that those commits are crash points as well.
+void RunSyncPoints(std::uint64_t dead_bytes, std::uint32_t chunk, int batches) {
   struct Image {
     std::unique_ptr<FaultDisk> disk;
     Revision acked = 0;
@@ -143,12 +146,12 @@ TEST(StoreCrash, EverySyncPointKeepsAllThatWasAcknowledged) {
     }
   };
   {
-    // Compaction runs along, so that its commits are crash points as well.
-    auto store = OpenOver(directory.path(), disk.vfs(), {.dead_bytes = 50'000, .compact_chunk = 8});
+    auto store =
+        OpenOver(directory.path(), disk.vfs(), {.dead_bytes = dead_bytes, .compact_chunk = chunk});
     Load load(*store, history, 3);
     AwaitDurable(*store);
     record = true;
-    for (int batch = 0; batch < 60; ++batch) {
+    for (int batch = 0; batch < batches; ++batch) {
       for (int i = 0; i < batch % 7 + 1; ++i) {
         load.Write(&sink);
       }
@@ -157,7 +160,7 @@ TEST(StoreCrash, EverySyncPointKeepsAllThatWasAcknowledged) {
     store->Stop();
     record = false;
   }
-  EXPECT_GT(images.size(), 200U);
+  EXPECT_GT(images.size(), 3U * static_cast<unsigned>(batches));
   for (const Image& image : images) {
     const TempDir other;
     // The VFS knows files by their path: the image is opened under the one it was written with.
@@ -168,6 +171,15 @@ TEST(StoreCrash, EverySyncPointKeepsAllThatWasAcknowledged) {
     ASSERT_TRUE(next.has_value());
     EXPECT_GT((*next)->revision(), image.acked);
   }
+}
+
+TEST(StoreCrash, EverySyncPointKeepsAllThatWasAcknowledged) {
+  RunSyncPoints(50'000, 8, 60);
+}
+
+// A deletion's row must not go before the row it deleted: the object would come back.
+TEST(StoreCrash, CompactionInterruptedAnywhereBringsNothingBack) {
+  RunSyncPoints(0, 1, 25);
 }
 
 TEST(StoreCrash, FullDiskRefusesWritesKeepsReadsAndRecovers) {
@@ -243,6 +255,42 @@ TEST(StoreCrash, WriteAheadLogIsReusedInPlace) {
   // Only the main file still grows, by about the rows' own size at each checkpoint.
   EXPECT_LT(disk.extended() - before, 600'000U);
   EXPECT_LT(disk.syncs() - syncs, 130U);
+}
+
+// The sqlite3 tool on a live store must not stop it, and the log must shrink to its place again
+// afterwards.
+TEST(StoreCrash, ForeignReaderOnlyDelaysCheckpoints) {
+  const TempDir directory;
+  std::vector<std::string> lines;
+  telemetry::LogOptions log_options;
+  log_options.sink = [&lines](std::string_view line) {
+    lines.emplace_back(line);
+  };
+  auto log = store::OpenSqliteLog({.directory = directory.path(),
+                                   .logger = *telemetry::Logger::Make(log_options),
+                                   .wal_checkpoint_bytes = 100 << 10});
+  ASSERT_TRUE(log.has_value());
+  Revision revision = 0;
+  const auto append = [&](int times) {
+    const std::string value(5000, 'v');
+    for (int i = 0; i < times; ++i) {
+      const store::LogRow row{.revision = ++revision, .created = 1, .key = "k", .value = value};
+      ASSERT_TRUE((*log)->Append(std::span(&row, 1)).has_value());
+      ASSERT_TRUE((*log)->Maintain(false).has_value());
+    }
+  };
+  append(1);
+  sqlite3* reader = nullptr;
+  ASSERT_EQ(sqlite3_open((directory.path() + "/allot.db").c_str(), &reader), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM log", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  append(100);
+  EXPECT_EQ((*log)->size().checkpoints, 0U);
+  EXPECT_THAT(lines, ::testing::ElementsAre(::testing::HasSubstr("another program reads")));
+  sqlite3_close(reader);
+  append(50);
+  EXPECT_GT((*log)->size().checkpoints, 0U);
+  EXPECT_LT((*log)->size().wal_bytes, 200U << 10);
 }
 
 TEST(StoreCrash, DamagedAndForeignFilesAreNamed) {
