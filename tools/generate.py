@@ -154,7 +154,8 @@ def row(schema, name, field):
     if keys := spec.get("keys"):
         parts.append(f".list_keys = kTexts<{', '.join(literal(k) for k in keys)}>")
     named = spec.get("named")
-    if not named and spec["name"] == "uid" and name not in ("UserInfo", "SubjectAccessReviewSpec"):
+    own_id = spec["name"] == "uid" or (name, spec["name"]) == ("DeviceRequestAllocationResult", "shareID")
+    if not named and own_id and name not in ("UserInfo", "SubjectAccessReviewSpec"):
         named = "types.UID"
     if named:
         parts.append(f'.named = {text(named.split("/")[-1])}')

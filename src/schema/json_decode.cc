@@ -484,6 +484,9 @@ class Decoder {
     if (!OwnString(token, frame)) {
       return false;
     }
+    if (kind == ValueKind::kTime && UtcSeconds(token, to)) {
+      return true;
+    }
     auto value = kind == ValueKind::kTime ? quantity::ParseTime(token) : MicroTime(token);
     if (!value) {
       return Abort(value.error().message());
@@ -498,6 +501,35 @@ class Decoder {
       value->seconds = 0;
     }
     Store(to, *value);
+    return true;
+  }
+
+  /// The form that encoders of the API write: 2006-01-02T15:04:05Z, for metav1.Time. False for all
+  /// else.
+  static bool UtcSeconds(Str token, char* to) {
+    constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
+    if (token.size() != kForm.size()) {
+      return false;
+    }
+    for (std::size_t i = 0; i < kForm.size(); ++i) {
+      const bool digit = token[i] >= '0' && token[i] <= '9';
+      if (kForm[i] == '0' ? !digit : token[i] != kForm[i]) {
+        return false;
+      }
+    }
+    const auto two = [token](std::size_t at) {
+      return (token[at] - '0') * 10 + (token[at + 1] - '0');
+    };
+    const int year = two(0) * 100 + two(2);
+    const int month = two(5);
+    const int day = two(8);
+    // Days that not every month has are left to the full parser, and so is Go's unset time.
+    if (year < 2 || month < 1 || month > 12 || day < 1 || day > 28 || two(11) > 23 ||
+        two(14) > 59 || two(17) > 59) {
+      return false;
+    }
+    const std::int64_t days = quantity::DaysFromCivil(year, month, day);
+    Store(to, quantity::Time{days * 86400 + two(11) * 3600 + two(14) * 60 + two(17), 0, true});
     return true;
   }
 
@@ -641,7 +673,8 @@ class Decoder {
 
   bool Raw(char* to, int depth) {
     const char* const from = at_;
-    const char* const next = text::SkipValue(at_, end_, depth);
+    bool blanks = false;
+    const char* const next = text::SkipValue(at_, end_, depth, &blanks);
     if (next == nullptr) {
       return false;
     }
@@ -651,7 +684,7 @@ class Decoder {
       Store(to, RawJson());
       return true;
     }
-    if (token.find_first_of(" \t\r\n") == Str::npos) {
+    if (!blanks) {
       Store(to, RawJson{token});
       return true;
     }

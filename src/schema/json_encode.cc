@@ -353,10 +353,9 @@ class Encoder {
       out_.Put("null");
       return;
     }
-    if (json.find_first_of("<>&\xE2") == Str::npos) {
-      out_.Put(json);
-      return;
-    }
+    const std::size_t clean = HtmlPrefix(json);
+    out_.Put(json.substr(0, clean));
+    json.remove_prefix(clean);
     for (std::size_t i = 0; i < json.size(); ++i) {
       const char c = json[i];
       if (c == '<' || c == '>' || c == '&') {
@@ -368,6 +367,30 @@ class Encoder {
         out_.Put(c);
       }
     }
+  }
+
+  /// Unit: bytes before the first that Raw may have to escape.
+  static std::size_t HtmlPrefix(Str json) {
+    std::size_t at = 0;
+#if defined(__SSE2__)
+    for (; json.size() - at >= 16; at += 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(json.data() + at));
+      const auto equals = [bytes](char c) {
+        return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
+      };
+      const __m128i angle =
+          _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(2)), _mm_set1_epi8('>'));
+      const __m128i odd = _mm_or_si128(_mm_or_si128(equals('&'), equals('\xE2')), angle);
+      if (const auto mask = static_cast<unsigned>(_mm_movemask_epi8(odd)); mask != 0) {
+        return at + static_cast<std::size_t>(__builtin_ctz(mask));
+      }
+    }
+#endif
+    while (at < json.size() && json[at] != '<' && json[at] != '>' && json[at] != '&' &&
+           json[at] != '\xE2') {
+      ++at;
+    }
+    return at;
   }
 
   Output out_;

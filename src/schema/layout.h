@@ -63,9 +63,10 @@ struct EntryLayout {
   const Layout value = LayoutOf(field);
   const std::uint32_t alignment =
       value.alignment > alignof(Str) ? value.alignment : static_cast<std::uint32_t>(alignof(Str));
-  const std::uint32_t at = (static_cast<std::uint32_t>(sizeof(Str)) + value.alignment - 1) /
-                           value.alignment * value.alignment;
-  return {at, (at + value.size + alignment - 1) / alignment * alignment, alignment};
+  // Alignments are powers of two.
+  const std::uint32_t at =
+      (static_cast<std::uint32_t>(sizeof(Str)) + value.alignment - 1) & ~(value.alignment - 1);
+  return {at, (at + value.size + alignment - 1) & ~(alignment - 1), alignment};
 }
 
 template <typename T>

@@ -148,8 +148,9 @@ class Encoder {
         for (std::uint32_t i = map.count; i-- > 0;) {
           const char* const entry = At(map.items, static_cast<std::size_t>(i) * layout.size);
           const std::size_t before = out_.size();
-          // Go leaves empty bytes out of an entry, and nothing else.
-          if (field.kind != ValueKind::kBytes || !Load<Str>(entry + layout.value).empty()) {
+          // Go leaves absent bytes out of an entry, and nothing else.
+          if (field.kind != ValueKind::kBytes ||
+              Load<Str>(entry + layout.value).data() != nullptr) {
             Value(field, 2, entry + layout.value);
           }
           out_.Field(1, Load<Str>(entry));

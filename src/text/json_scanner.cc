@@ -97,20 +97,135 @@ const char* SkipScalar(const char* at, const char* end) {
   }
 }
 
-/// After an opening brace or a comma of an object: key and colon.
-const char* SkipKey(const char* at, const char* end) {
-  at = SkipBlanks(at, end);
-  if (at == end || *at != '"') {
-    return nullptr;
+/// The open containers of a value, outermost first: one bit each, true for objects. The first 64
+/// need no memory.
+class Nesting {
+ public:
+  [[nodiscard]] int depth() const { return depth_; }
+  [[nodiscard]] bool in_object() const { return (bits_ & 1) != 0; }
+  void Push(bool object) {
+    if (depth_ != 0 && depth_ % 64 == 0) {
+      outer_.push_back(bits_);
+    }
+    bits_ = bits_ << 1 | (object ? 1U : 0U);
+    ++depth_;
   }
-  RawString key;
-  at = ScanString(at, end, key);
-  if (at == nullptr) {
-    return nullptr;
+  void Pop() {
+    bits_ >>= 1;
+    --depth_;
+    if (depth_ != 0 && depth_ % 64 == 0) {
+      bits_ = outer_.back();
+      outer_.pop_back();
+    }
   }
-  at = SkipBlanks(at, end);
-  return at != end && *at == ':' ? at + 1 : nullptr;
-}
+
+ private:
+  std::uint64_t bits_ = 0;
+  int depth_ = 0;
+  std::vector<std::uint64_t> outer_;
+};
+
+/// Walks over one value without recursion.
+class Skipper {
+ public:
+  Skipper(const char* at, const char* end, int max_depth)
+      : at_(at), end_(end), max_depth_(max_depth) {}
+
+  [[nodiscard]] bool blanks() const { return blanks_; }
+
+  const char* Run() {
+    at_ = SkipBlanks(at_, end_);
+    while (true) {
+      if (!Open()) {
+        return nullptr;
+      }
+      if (opened_) {
+        continue;
+      }
+      // A value ended: close what ends here, or go on after a comma.
+      while (true) {
+        if (nesting_.depth() == 0) {
+          return at_;
+        }
+        if (!Blanks()) {
+          return nullptr;
+        }
+        const bool object = nesting_.in_object();
+        if (*at_ == ',') {
+          ++at_;
+          if (object ? !Key() : !Blanks()) {
+            return nullptr;
+          }
+          break;
+        }
+        if (*at_ != (object ? '}' : ']')) {
+          return nullptr;
+        }
+        ++at_;
+        nesting_.Pop();
+      }
+    }
+  }
+
+ private:
+  /// Skips blanks; false at the end of the text.
+  bool Blanks() {
+    if (at_ != end_ && static_cast<unsigned char>(*at_) <= ' ') {
+      const char* const next = SkipBlanks(at_, end_);
+      blanks_ = blanks_ || next != at_;
+      at_ = next;
+    }
+    return at_ != end_;
+  }
+
+  /// Opens a container that is not empty, or skips any other value.
+  bool Open() {
+    opened_ = false;
+    if (at_ == end_) {
+      return false;
+    }
+    if (*at_ != '{' && *at_ != '[') {
+      at_ = SkipScalar(at_, end_);
+      return at_ != nullptr;
+    }
+    const bool object = *at_ == '{';
+    if (nesting_.depth() >= max_depth_) {
+      return false;
+    }
+    ++at_;
+    if (!Blanks()) {
+      return false;
+    }
+    if (*at_ == (object ? '}' : ']')) {
+      ++at_;
+      return true;
+    }
+    nesting_.Push(object);
+    opened_ = true;
+    return !object || Key();
+  }
+
+  /// After an opening brace or a comma of an object: key and colon, up to the value.
+  bool Key() {
+    if (!Blanks() || *at_ != '"') {
+      return false;
+    }
+    RawString key;
+    at_ = ScanString(at_, end_, key);
+    if (at_ == nullptr || !Blanks() || *at_ != ':') {
+      return false;
+    }
+    ++at_;
+    return Blanks();
+  }
+
+  const char* at_;
+  const char* end_;
+  int max_depth_;
+  bool opened_ = false;
+  bool blanks_ = false;
+  Nesting nesting_;
+};
 
 }  // namespace
 
@@ -278,66 +393,13 @@ const char* ScanNumber(const char* at, const char* end, bool& is_integer) {
   return at;
 }
 
-const char* SkipValue(const char* at, const char* end, int max_depth) {
-  std::vector<bool> in_object;  // the open containers, outermost first
-  while (true) {
-    at = SkipBlanks(at, end);
-    if (at == end) {
-      return nullptr;
-    }
-    if (*at == '{' || *at == '[') {
-      const bool object = *at == '{';
-      if (static_cast<int>(in_object.size()) >= max_depth) {
-        return nullptr;
-      }
-      at = SkipBlanks(at + 1, end);
-      if (at == end) {
-        return nullptr;
-      }
-      if (*at != (object ? '}' : ']')) {
-        in_object.push_back(object);
-        if (object) {
-          at = SkipKey(at, end);
-          if (at == nullptr) {
-            return nullptr;
-          }
-        }
-        continue;
-      }
-      ++at;
-    } else {
-      at = SkipScalar(at, end);
-      if (at == nullptr) {
-        return nullptr;
-      }
-    }
-    // A value ended: close what ends here, or go on after a comma.
-    while (true) {
-      if (in_object.empty()) {
-        return at;
-      }
-      at = SkipBlanks(at, end);
-      if (at == end) {
-        return nullptr;
-      }
-      const bool object = in_object.back();
-      if (*at == ',') {
-        ++at;
-        if (object) {
-          at = SkipKey(at, end);
-          if (at == nullptr) {
-            return nullptr;
-          }
-        }
-        break;
-      }
-      if (*at != (object ? '}' : ']')) {
-        return nullptr;
-      }
-      ++at;
-      in_object.pop_back();
-    }
+const char* SkipValue(const char* at, const char* end, int max_depth, bool* blanks) {
+  Skipper skipper(at, end, max_depth);
+  const char* const next = skipper.Run();
+  if (blanks != nullptr) {
+    *blanks = skipper.blanks();
   }
+  return next;
 }
 
 }  // namespace allot::text

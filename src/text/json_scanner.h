@@ -78,8 +78,12 @@ struct RawString {
 [[nodiscard]] const char* ScanNumber(const char* at, const char* end, bool& is_integer);
 
 /// Skips the value at `at` (blanks before it allowed), whatever it is.
+/// `blanks`, when given, is set to whether insignificant blanks were met inside.
 /// Errors: null when it is malformed or nested deeper than `max_depth`.
-[[nodiscard]] const char* SkipValue(const char* at, const char* end, int max_depth);
+[[nodiscard]] const char* SkipValue(const char* at,
+                                    const char* end,
+                                    int max_depth,
+                                    bool* blanks = nullptr);
 
 /// True when the bytes are valid UTF-8.
 [[nodiscard]] bool IsValidUtf8(std::string_view text);
