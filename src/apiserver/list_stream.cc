@@ -115,16 +115,15 @@ std::string ProtobufList(const Exchange& exchange, ItemSource& source) {
   const bool partial = exchange.choice.shape != Shape::kObject;
   std::string item;
   while (const store::Entry* const entry = source.Next()) {
-    base::Result<AnyView> view = ViewOf(*entry);
-    if (!view) {
-      continue;
-    }
     item.clear();
-    const Shown shown{exchange.resource, *std::move(view), entry->revision()};
     if (partial) {
-      AppendPartialItem(shown, item);
-    } else {
-      AppendItemProtobuf(shown, item);
+      base::Result<AnyView> view = ViewOf(*entry);
+      if (!view) {
+        continue;
+      }
+      AppendPartialItem({exchange.resource, *std::move(view), entry->revision()}, item);
+    } else if (!AppendEntryItemProtobuf(*exchange.resource, *entry, item)) {
+      continue;
     }
     AppendField(raw, 2, item);
   }

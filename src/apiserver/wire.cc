@@ -64,6 +64,22 @@ api::meta::PartialObjectMetadata PartialOf(const Shown& shown) {
   return partial;
 }
 
+/// The protobuf message of a stored record at a revision: its body, and a second `metadata` with
+/// the resourceVersion alone, which parsers merge with the first. Nothing is decoded or encoded.
+void AppendRecordProtobuf(const schema::Object& object,
+                          store::Revision revision,
+                          std::string& out) {
+  constexpr char kMetadataTag = '\x0a';         // 1, length-delimited
+  constexpr char kResourceVersionTag = '\x32';  // 6, length-delimited
+  const fmt::format_int digits(revision);
+  out += object.body();
+  out += kMetadataTag;
+  out += static_cast<char>(digits.size() + 2);
+  out += kResourceVersionTag;
+  out += static_cast<char>(digits.size());
+  out.append(digits.data(), digits.size());
+}
+
 /// What Status messages are made of; texts point into `status`.
 struct StatusBody {
   api::meta::Status root;
@@ -158,22 +174,44 @@ std::shared_ptr<const std::string> SharedWire(const Resource& resource,
       return std::static_pointer_cast<const std::string>(std::move(made));
     }
   }
-  base::Result<AnyView> view = ViewOf(entry);
-  if (!view) {
-    return nullptr;
-  }
   auto text = std::make_shared<std::string>();
-  text->reserve(1024);
-  const Shown shown{&resource, *std::move(view), entry.revision()};
-  if (format == Format::kJson) {
-    AppendObjectJson(shown, *text);
+  if (format == Format::kProtobuf && shareable) {
+    std::string raw;
+    AppendRecordProtobuf(*entry.value().As<schema::Object>(), entry.revision(), raw);
+    schema::EncodeEnvelope(
+        {.api_version = resource.info->api_version, .kind = resource.info->kind, .raw = raw},
+        *text);
   } else {
-    AppendObjectProtobuf(shown, *text);
+    base::Result<AnyView> view = ViewOf(entry);
+    if (!view) {
+      return nullptr;
+    }
+    const Shown shown{&resource, *std::move(view), entry.revision()};
+    if (format == Format::kJson) {
+      text->reserve(1024);
+      AppendObjectJson(shown, *text);
+    } else {
+      AppendObjectProtobuf(shown, *text);
+    }
   }
   if (!shareable) {
     return text;
   }
   return std::static_pointer_cast<const std::string>(entry.Attach(slot, std::move(text)));
+}
+
+bool AppendEntryItemProtobuf(const Resource& resource,
+                             const store::Entry& entry,
+                             std::string& out) {
+  if (resource.conversion == nullptr) {
+    AppendRecordProtobuf(*entry.value().As<schema::Object>(), entry.revision(), out);
+    return true;
+  }
+  base::Result<AnyView> view = ViewOf(entry);
+  if (view) {
+    AppendItemProtobuf({&resource, *std::move(view), entry.revision()}, out);
+  }
+  return view.has_value();
 }
 
 void AppendPartial(const Shown& shown, Format format, std::string& out) {

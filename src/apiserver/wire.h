@@ -38,6 +38,9 @@ void AppendObjectProtobuf(const Shown& shown, std::string& out);
 void AppendItemJson(const Shown& shown, std::string& out);
 /// The protobuf message of an item, without envelope.
 void AppendItemProtobuf(const Shown& shown, std::string& out);
+/// The same for a stored entry at its own revision, without decoding it where the served kind is
+/// the stored one. False when the record is damaged.
+bool AppendEntryItemProtobuf(const Resource& resource, const store::Entry& entry, std::string& out);
 /// The shared JSON or protobuf form of an entry at its own revision. Null when the record is
 /// damaged. REQUIRES: format is not YAML.
 [[nodiscard]] std::shared_ptr<const std::string> SharedWire(const Resource& resource,
