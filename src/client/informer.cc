@@ -23,8 +23,13 @@ Informer::~Informer() {
   Stop();
 }
 
-int Informer::AddIndex(KeysOf keys_of) {
-  indexes_.push_back({.keys_of = std::move(keys_of), .objects = {}, .keys = {}});
+int Informer::AddIndex(std::string_view name, KeysOf keys_of) {
+  for (std::size_t i = 0; i < indexes_.size(); ++i) {
+    if (indexes_[i].name == name) {
+      return static_cast<int>(i);
+    }
+  }
+  indexes_.push_back({.name = std::string(name), .keys_of = std::move(keys_of), .entries = {}});
   return static_cast<int>(indexes_.size()) - 1;
 }
 
@@ -73,16 +78,18 @@ void Informer::Relist() {
     const auto found = store_.find(key);
     if (found == store_.end()) {
       changes.push_back({EventType::kAdded, item, nullptr});
-    } else if (found->second->uid() != item.object->uid()) {
+    } else if (found->second.item.object->uid() != item.object->uid()) {
       // Deleted and made again while nobody watched: handlers must see both.
-      changes.push_back({EventType::kDeleted, {found->second, nullptr}, found->second});
+      const ObjectRef& old = found->second.item.object;
+      changes.push_back({EventType::kDeleted, {old, nullptr}, old});
       changes.push_back({EventType::kAdded, item, nullptr});
-    } else if (found->second->revision() != item.object->revision()) {
-      changes.push_back({EventType::kModified, item, found->second});
+    } else if (found->second.item.object->revision() != item.object->revision()) {
+      changes.push_back({EventType::kModified, item, found->second.item.object});
     }
   }
-  for (const auto& [key, object] : store_) {
+  for (const auto& [key, entry] : store_) {
     if (!present.contains(key)) {
+      const ObjectRef& object = entry.item.object;
       changes.push_back({EventType::kDeleted, {object, nullptr}, object});
     }
   }
@@ -166,11 +173,12 @@ bool Informer::Decode(Item& item) {
 }
 
 void Informer::Commit(std::vector<Change> changes) {
+  DropViews();
   std::size_t kept = 0;
   for (Change& change : changes) {
     const Key key{change.item.object->namespace_(), change.item.object->name()};
     const auto found = store_.find(key);
-    change.old = found != store_.end() ? found->second : nullptr;
+    change.old = found != store_.end() ? found->second.item.object : nullptr;
     if (change.type == EventType::kDeleted) {
       if (!change.old || !Decode(change.item)) {
         continue;
@@ -201,82 +209,103 @@ void Informer::Commit(std::vector<Change> changes) {
   }
 }
 
+void Informer::DropViews() {
+  for (const ObjectRef& object : viewed_) {
+    const auto found = store_.find({object->namespace_(), object->name()});
+    if (found != store_.end()) {
+      found->second.item.view = nullptr;
+    }
+  }
+  viewed_.clear();
+}
+
 void Informer::Put(const Item& item) {
   const Key key{item.object->namespace_(), item.object->name()};
   const auto found = store_.find(key);
+  Entry* entry = nullptr;
   if (found == store_.end()) {
-    store_.emplace(key, item.object);
+    entry = &store_[key];
+    entry->keys.resize(indexes_.size());
+    entry->item = item;
   } else {
     // The key lives in the record, so it moves to the new one together with the value.
-    IndexErase(found->second.get());
     auto node = store_.extract(found);
     node.key() = key;
-    node.mapped() = item.object;
-    store_.insert(std::move(node));
+    node.mapped().item = item;
+    entry = &store_.insert(std::move(node)).position->second;
   }
-  IndexPut(item);
+  viewed_.push_back(item.object);
+  Reindex(*entry);
 }
 
 void Informer::Erase(const Key& key) {
   const auto found = store_.find(key);
-  if (found != store_.end()) {
-    IndexErase(found->second.get());
-    store_.erase(found);
+  if (found == store_.end()) {
+    return;
   }
+  Entry& entry = found->second;
+  for (std::size_t i = 0; i < indexes_.size(); ++i) {
+    for (const std::string& old : entry.keys[i]) {
+      Unindex(indexes_[i], old, &entry);
+    }
+  }
+  store_.erase(found);
 }
 
-void Informer::IndexPut(const Item& item) {
-  for (Index& index : indexes_) {
+void Informer::Reindex(Entry& entry) {
+  for (std::size_t i = 0; i < indexes_.size(); ++i) {
+    Index& index = indexes_[i];
     std::vector<std::string> keys;
-    index.keys_of(item, keys);
-    if (keys.empty()) {
-      continue;
+    index.keys_of(entry.item, keys);
+    if (keys == entry.keys[i]) {
+      continue;  // most changes leave the keys as they are
+    }
+    for (const std::string& old : entry.keys[i]) {
+      Unindex(index, old, &entry);
     }
     for (const std::string& key : keys) {
-      index.objects[key].insert(item.object.get());
+      index.entries[key].insert(&entry);
     }
-    index.keys.emplace(item.object.get(), std::move(keys));
+    entry.keys[i] = std::move(keys);
   }
 }
 
-void Informer::IndexErase(const schema::Object* object) {
-  for (Index& index : indexes_) {
-    const auto found = index.keys.find(object);
-    if (found == index.keys.end()) {
-      continue;
+void Informer::Unindex(Index& index, const std::string& key, const Entry* entry) {
+  const auto set = index.entries.find(key);
+  if (set != index.entries.end()) {
+    set->second.erase(entry);
+    if (set->second.empty()) {
+      index.entries.erase(set);
     }
-    for (const std::string& key : found->second) {
-      const auto set = index.objects.find(key);
-      set->second.erase(object);
-      if (set->second.empty()) {
-        index.objects.erase(set);
-      }
-    }
-    index.keys.erase(found);
   }
 }
 
 ObjectRef Informer::Find(std::string_view ns, std::string_view name) const {
   const auto found = store_.find(Key{ns, name});
-  return found != store_.end() ? found->second : nullptr;
+  return found != store_.end() ? found->second.item.object : nullptr;
+}
+
+Item Informer::FindItem(std::string_view ns, std::string_view name) const {
+  const auto found = store_.find(Key{ns, name});
+  return found != store_.end() ? found->second.item : Item{};
 }
 
 void Informer::ForEach(const std::function<void(const ObjectRef&)>& visit) const {
-  for (const auto& [key, object] : store_) {
-    visit(object);
+  for (const auto& [key, entry] : store_) {
+    visit(entry.item.object);
   }
 }
 
-std::vector<ObjectRef> Informer::ByIndex(int index, std::string_view key) const {
-  std::vector<ObjectRef> objects;
+std::vector<Item> Informer::ByIndex(int index, std::string_view key) const {
+  std::vector<Item> items;
   const Index& from = indexes_[static_cast<std::size_t>(index)];
-  if (const auto found = from.objects.find(std::string(key)); found != from.objects.end()) {
-    objects.reserve(found->second.size());
-    for (const schema::Object* object : found->second) {
-      objects.push_back(ObjectRef::Share(object));
+  if (const auto found = from.entries.find(std::string(key)); found != from.entries.end()) {
+    items.reserve(found->second.size());
+    for (const Entry* const entry : found->second) {
+      items.push_back(entry->item);
     }
   }
-  return objects;
+  return items;
 }
 
 }  // namespace allot::client

@@ -46,8 +46,9 @@ class Informer final : private WatchSink {
 
   /// REQUIRES: before Start.
   void OnChanges(Handler handler) { handlers_.push_back(std::move(handler)); }
-  /// Returns the number to ask ByIndex with. REQUIRES: before Start.
-  int AddIndex(KeysOf keys_of);
+  /// Returns the number to ask ByIndex with; users of one name share one index. REQUIRES: before
+  /// Start.
+  int AddIndex(std::string_view name, KeysOf keys_of);
 
   /// Lists, hands everything out as kAdded, and watches. Failures are tried again with back-off.
   void Start();
@@ -58,9 +59,11 @@ class Informer final : private WatchSink {
 
   /// Null when there is none.
   [[nodiscard]] ObjectRef Find(std::string_view ns, std::string_view name) const;
+  /// The same with its typed view, as long as the batch that brought it is the newest one.
+  [[nodiscard]] Item FindItem(std::string_view ns, std::string_view name) const;
   [[nodiscard]] std::size_t size() const { return store_.size(); }
   void ForEach(const std::function<void(const ObjectRef&)>& visit) const;
-  [[nodiscard]] std::vector<ObjectRef> ByIndex(int index, std::string_view key) const;
+  [[nodiscard]] std::vector<Item> ByIndex(int index, std::string_view key) const;
 
   [[nodiscard]] const Resource& resource() const { return resource_; }
   /// Work counters.
@@ -82,10 +85,15 @@ class Informer final : private WatchSink {
       return hash(key.ns) * 31 + hash(key.name);
     }
   };
+  /// Entries do not move while they live, so indexes point to them.
+  struct Entry {
+    Item item;                                   ///< its view is let go with the next batch
+    std::vector<std::vector<std::string>> keys;  ///< by index
+  };
   struct Index {
+    std::string name;
     KeysOf keys_of;
-    std::unordered_map<std::string, std::unordered_set<const schema::Object*>> objects;
-    std::unordered_map<const schema::Object*, std::vector<std::string>> keys;
+    std::unordered_map<std::string, std::unordered_set<const Entry*>> entries;
   };
 
   void OnEvents(const WatchBatch& batch) override;
@@ -96,8 +104,9 @@ class Informer final : private WatchSink {
   void Apply(const std::vector<WatchEvent>& events);
   void Put(const Item& item);
   void Erase(const Key& key);
-  void IndexPut(const Item& item);
-  void IndexErase(const schema::Object* object);
+  void Reindex(Entry& entry);
+  void Unindex(Index& index, const std::string& key, const Entry* entry);
+  void DropViews();
   void Commit(std::vector<Change> changes);
   bool Decode(Item& item);
 
@@ -107,7 +116,8 @@ class Informer final : private WatchSink {
   Options options_;
   std::vector<Handler> handlers_;
   std::vector<Index> indexes_;
-  std::unordered_map<Key, ObjectRef, KeyHash> store_;
+  std::unordered_map<Key, Entry, KeyHash> store_;
+  std::vector<ObjectRef> viewed_;  ///< objects of the newest batch
   std::unique_ptr<WatchHandle> watch_;
   /// Tasks posted for an earlier watch, or for a destroyed informer, must do nothing.
   std::shared_ptr<std::uint64_t> epoch_;

@@ -1,7 +1,7 @@
 #include "client/informer.h"
 
-#include <string>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class InformerTest : public ::testing::Test {
  protected:
   void Make() {
     informer.emplace(client, loop, ResourceOf<ConfigMap>());
-    by_data = informer->AddIndex([](const Item& item, std::vector<std::string>& keys) {
+    by_data = informer->AddIndex("data", [](const Item& item, std::vector<std::string>& keys) {
       const auto& map = *static_cast<const ConfigMap*>(item.view.get());
       for (const auto& entry : map.data) {
         keys.emplace_back(entry.value);

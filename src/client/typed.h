@@ -18,7 +18,8 @@ struct ObjectMeta;
 namespace allot::client {
 
 /// The metadata of an object of any kind. REQUIRES: `root` is a struct of `type`, a kind.
-[[nodiscard]] const api::meta::ObjectMeta& MetadataOf(const schema::TypeDesc& type, const void* root);
+[[nodiscard]] const api::meta::ObjectMeta& MetadataOf(const schema::TypeDesc& type,
+                                                      const void* root);
 
 /// A record and its typed view.
 template <typename T>

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "api/core/v1.gen.h"
+#include "api/pod_claims.h"
+
 namespace allot::controllers {
 
 client::Informer& Context::InformerFor(const client::Resource& resource) {
@@ -62,6 +65,21 @@ void Watch(Context& context, client::WorkQueue& queue) {
     adds.Add(queue.stats().adds - seen);
     seen = queue.stats().adds;
     return false;
+  });
+}
+
+int AddPodsByClaim(client::Informer& pods) {
+  return pods.AddIndex("claim", [](const client::Item& item, std::vector<std::string>& keys) {
+    const auto& pod = *static_cast<const api::core::Pod*>(item.view.get());
+    for (const api::core::PodResourceClaim& entry : pod.spec.resource_claims) {
+      const api::ClaimRef ref = api::ResolveClaim(pod, entry);
+      if (ref.state == api::ClaimRefState::kNamed) {
+        keys.push_back(KeyOf(pod.metadata.namespace_, ref.name));
+      }
+    }
+    if (const auto* const extended = pod.status.extended_resource_claim_status) {
+      keys.push_back(KeyOf(pod.metadata.namespace_, extended->resource_claim_name));
+    }
   });
 }
 

@@ -38,27 +38,17 @@ DeviceTaintEvictionController::DeviceTaintEvictionController(Context& context)
       claims_(context.For<ResourceClaim>()),
       pods_(context.For<Pod>()),
       claims_by_pool_(
-          claims_.AddIndex([](const client::Item& item, std::vector<std::string>& keys) {
-            const auto& claim = As<ResourceClaim>(item);
-            if (claim.status.allocation == nullptr) {
-              return;
-            }
-            for (const auto& result : claim.status.allocation->devices.results) {
-              keys.push_back(PoolKey(result.driver, result.pool));
-            }
-          })),
-      pods_by_claim_(pods_.AddIndex([](const client::Item& item, std::vector<std::string>& keys) {
-        const Pod& pod = As<Pod>(item);
-        for (const auto& entry : pod.spec.resource_claims) {
-          const ClaimRef ref = api::ResolveClaim(pod, entry);
-          if (ref.state == ClaimRefState::kNamed) {
-            keys.push_back(KeyOf(pod.metadata.namespace_, ref.name));
-          }
-        }
-        if (const auto* const extended = pod.status.extended_resource_claim_status) {
-          keys.push_back(KeyOf(pod.metadata.namespace_, extended->resource_claim_name));
-        }
-      })),
+          claims_.AddIndex("pool",
+                           [](const client::Item& item, std::vector<std::string>& keys) {
+                             const auto& claim = As<ResourceClaim>(item);
+                             if (claim.status.allocation == nullptr) {
+                               return;
+                             }
+                             for (const auto& result : claim.status.allocation->devices.results) {
+                               keys.push_back(PoolKey(result.driver, result.pool));
+                             }
+                           })),
+      pods_by_claim_(AddPodsByClaim(pods_)),
       pod_queue_(context.loop,
                  "device-taint-eviction-controller",
                  [this](const std::string& key) { return SyncPod(key); }),
@@ -92,9 +82,9 @@ void DeviceTaintEvictionController::OnSlices(std::span<const client::Change> cha
     } else {
       index_.UpsertSlice(slice);
     }
-    for (const client::ObjectRef& claim :
+    for (const client::Item& claim :
          claims_.ByIndex(claims_by_pool_, PoolKey(slice.spec.driver, slice.spec.pool.name))) {
-      EnqueueUsers(claim);
+      EnqueueUsers(claim.object);
     }
   }
 }
@@ -148,9 +138,9 @@ void DeviceTaintEvictionController::OnPods(std::span<const client::Change> chang
 }
 
 void DeviceTaintEvictionController::EnqueueUsers(const client::ObjectRef& claim) {
-  for (const client::ObjectRef& pod :
+  for (const client::Item& pod :
        pods_.ByIndex(pods_by_claim_, KeyOf(claim->namespace_(), claim->name()))) {
-    pod_queue_.Add(KeyOf(pod->namespace_(), pod->name()));
+    pod_queue_.Add(KeyOf(pod.object->namespace_(), pod.object->name()));
   }
 }
 
@@ -161,11 +151,11 @@ void DeviceTaintEvictionController::EnqueueRules() {
 std::optional<std::int64_t> DeviceTaintEvictionController::EvictionTimeOf(const Pod& pod) const {
   std::optional<std::int64_t> time;
   const auto look = [&](std::string_view name) {
-    const client::ObjectRef object = claims_.Find(pod.metadata.namespace_, name);
-    if (!object) {
+    const client::Item item = claims_.FindItem(pod.metadata.namespace_, name);
+    if (!item.object) {
       return;
     }
-    const auto claim = client::ViewOf<ResourceClaim>({object, nullptr});
+    const auto claim = client::ViewOf<ResourceClaim>(item);
     if (!claim || (*claim)->status.allocation == nullptr ||
         !api::IsReservedFor(**claim, pod.metadata.uid)) {
       return;
@@ -188,12 +178,13 @@ std::optional<std::int64_t> DeviceTaintEvictionController::EvictionTimeOf(const 
 
 base::Result<void> DeviceTaintEvictionController::SyncPod(const std::string& key) {
   const auto [ns, name] = SplitKey(key);
-  const client::ObjectRef object = pods_.Find(ns, name);
+  const client::Item item = pods_.FindItem(ns, name);
+  const client::ObjectRef& object = item.object;
   if (!object) {
     scheduled_.erase(key);
     return {};
   }
-  ALLOT_ASSIGN_OR_RETURN(const auto pod, client::ViewOf<Pod>({object, nullptr}));
+  ALLOT_ASSIGN_OR_RETURN(const auto pod, client::ViewOf<Pod>(item));
   std::optional<std::int64_t> due;
   if (!pod->spec.node_name.empty() && pod->metadata.deletion_timestamp == nullptr &&
       !api::IsPodFinished(*pod)) {

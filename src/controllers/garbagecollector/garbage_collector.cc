@@ -166,7 +166,21 @@ void GarbageCollector::SetOwners(const client::Resource& resource, const ObjectM
          reference.block_owner_deletion != nullptr && *reference.block_owner_deletion});
     dependents_[std::string(reference.uid)].insert(uid);
   }
-  dependents_queue_.Add(uid);
+  if (!AllOwnersSeen(object)) {
+    dependents_queue_.Add(uid);
+  }
+}
+
+bool GarbageCollector::AllOwnersSeen(const Owned& object) const {
+  return std::ranges::all_of(object.owners, [&](const Owner& owner) {
+    const client::Resource* const resource = client::FindResource(owner.group, owner.kind);
+    if (resource == nullptr || endings_.contains(owner.uid)) {
+      return false;
+    }
+    const std::string_view ns = resource->namespaced ? std::string_view(object.ns) : "";
+    const client::ObjectRef seen = context_.InformerFor(*resource).Find(ns, owner.name);
+    return seen && seen->uid() == owner.uid;
+  });
 }
 
 bool GarbageCollector::HasDependents(const std::string& uid) const {

@@ -62,6 +62,8 @@ class GarbageCollector final : public Controller {
   void OnDeleted(const std::string& uid);
   void SetOwners(const client::Resource& resource, const api::meta::ObjectMeta& meta);
   void ForgetOwners(const std::string& uid);
+  /// The common case, decided without the server.
+  [[nodiscard]] bool AllOwnersSeen(const Owned& object) const;
   void Remember(const std::string& uid);
 
   base::Result<void> SyncDependent(const std::string& uid);

@@ -20,14 +20,15 @@ PodGcController::PodGcController(Context& context, Options options)
       options_(options),
       pods_(context.For<Pod>()),
       nodes_(context.For<Node>()),
-      pods_by_node_(pods_.AddIndex([](const client::Item& item, std::vector<std::string>& keys) {
-        // Pods without a node stand under "", so that a round need not look at running pods.
-        const auto& pod = *static_cast<const Pod*>(item.view.get());
-        keys.emplace_back(pod.spec.node_name);
-        if (api::IsPodFinished(pod)) {
-          keys.emplace_back("/finished");
-        }
-      })) {
+      pods_by_node_(
+          pods_.AddIndex("podgc", [](const client::Item& item, std::vector<std::string>& keys) {
+            // Pods without a node stand under "", so that a round need not look at running pods.
+            const auto& pod = *static_cast<const Pod*>(item.view.get());
+            keys.emplace_back(pod.spec.node_name);
+            if (api::IsPodFinished(pod)) {
+              keys.emplace_back("/finished");
+            }
+          })) {
   pods_.OnChanges([this](std::span<const client::Change> changes) {
     for (const client::Change& change : changes) {
       const auto& pod = *static_cast<const Pod*>(change.item.view.get());
@@ -62,7 +63,7 @@ void PodGcController::Tick() {
   }
   const base::MonoTime now = context_.loop.Now();
   for (auto it = missing_nodes_.begin(); it != missing_nodes_.end();) {
-    const std::vector<client::ObjectRef> pods = pods_.ByIndex(pods_by_node_, it->first);
+    const std::vector<client::Item> pods = pods_.ByIndex(pods_by_node_, it->first);
     if (pods.empty() || nodes_.Find("", it->first)) {
       it = missing_nodes_.erase(it);
       continue;
@@ -72,27 +73,27 @@ void PodGcController::Tick() {
       // a look.
       const auto live = client::Get<Node>(context_.client, "", it->first);
       if (!live && live.error().reason() == base::Reason::kNotFound) {
-        for (const client::ObjectRef& pod : pods) {
-          DeletePod(pod, "PodGC: node no longer exists");
+        for (const client::Item& pod : pods) {
+          DeletePod(pod.object, "PodGC: node no longer exists");
         }
       }
     }
     ++it;
   }
-  for (const client::ObjectRef& object : pods_.ByIndex(pods_by_node_, "")) {
-    const auto pod = client::ViewOf<Pod>({object, nullptr});
+  for (const client::Item& item : pods_.ByIndex(pods_by_node_, "")) {
+    const auto pod = client::ViewOf<Pod>(item);
     if (pod && (*pod)->metadata.deletion_timestamp != nullptr) {
-      DeletePod(object, "");
+      DeletePod(item.object, "");
     }
   }
-  std::vector<client::ObjectRef> finished = pods_.ByIndex(pods_by_node_, "/finished");
+  std::vector<client::Item> finished = pods_.ByIndex(pods_by_node_, "/finished");
   if (options_.terminated_threshold == 0 || finished.size() <= options_.terminated_threshold) {
     return;
   }
   const std::size_t excess = finished.size() - options_.terminated_threshold;
-  std::ranges::sort(finished, {}, [](const client::ObjectRef& pod) { return pod->revision(); });
+  std::ranges::sort(finished, {}, [](const client::Item& pod) { return pod.object->revision(); });
   for (std::size_t i = 0; i < excess; ++i) {
-    DeletePod(finished[i], "");
+    DeletePod(finished[i].object, "");
   }
 }
 

@@ -74,17 +74,10 @@ ResourceClaimController::ResourceClaimController(Context& context)
       pods_(context.For<Pod>()),
       claims_(context.For<ResourceClaim>()),
       templates_(context.For<ResourceClaimTemplate>()),
-      pods_by_claim_(pods_.AddIndex([](const client::Item& item, std::vector<std::string>& keys) {
-        const Pod& pod = As<Pod>(item);
-        for (const PodResourceClaim& entry : pod.spec.resource_claims) {
-          const ClaimRef ref = api::ResolveClaim(pod, entry);
-          if (ref.state == ClaimRefState::kNamed) {
-            keys.push_back(KeyOf(pod.metadata.namespace_, ref.name));
-          }
-        }
-      })),
-      pods_by_template_(
-          pods_.AddIndex([](const client::Item& item, std::vector<std::string>& keys) {
+      pods_by_claim_(AddPodsByClaim(pods_)),
+      pods_by_template_(pods_.AddIndex(
+          "template",
+          [](const client::Item& item, std::vector<std::string>& keys) {
             const Pod& pod = As<Pod>(item);
             for (const PodResourceClaim& entry : pod.spec.resource_claims) {
               if (entry.resource_claim_template_name != nullptr) {
@@ -92,8 +85,9 @@ ResourceClaimController::ResourceClaimController(Context& context)
               }
             }
           })),
-      claims_by_owner_(
-          claims_.AddIndex([](const client::Item& item, std::vector<std::string>& keys) {
+      claims_by_owner_(claims_.AddIndex(
+          "owner",
+          [](const client::Item& item, std::vector<std::string>& keys) {
             const auto* const owner = api::ControllerOf(As<ResourceClaim>(item).metadata);
             if (owner != nullptr && owner->kind == "Pod" && owner->api_version == "v1") {
               keys.emplace_back(owner->uid);
@@ -115,20 +109,20 @@ ResourceClaimController::ResourceClaimController(Context& context)
 
 Typed<ResourceClaim> ResourceClaimController::FindClaim(std::string_view ns,
                                                         std::string_view name) const {
-  const client::ObjectRef object = claims_.Find(ns, name);
-  if (!object) {
+  const client::Item item = claims_.FindItem(ns, name);
+  if (!item.object) {
     return {};
   }
-  auto claim = client::ViewOf<ResourceClaim>({object, nullptr});
+  auto claim = client::ViewOf<ResourceClaim>(item);
   return claim ? *std::move(claim) : Typed<ResourceClaim>{};
 }
 
 Typed<Pod> ResourceClaimController::FindPod(std::string_view ns, std::string_view name) const {
-  const client::ObjectRef object = pods_.Find(ns, name);
-  if (!object) {
+  const client::Item item = pods_.FindItem(ns, name);
+  if (!item.object) {
     return {};
   }
-  auto pod = client::ViewOf<Pod>({object, nullptr});
+  auto pod = client::ViewOf<Pod>(item);
   return pod ? *std::move(pod) : Typed<Pod>{};
 }
 
@@ -148,10 +142,14 @@ void ResourceClaimController::EnqueuePod(const Pod& pod, bool deleted) {
   }
   const std::string_view ns = pod.metadata.namespace_;
   if (deleted) {
+    done_.erase(std::string(pod.metadata.uid));
     deleted_.Add(pod.metadata.uid);
     for (const PodResourceClaim& entry : pod.spec.resource_claims) {
       made_.erase(KeyOf(pod.metadata.uid, entry.name));
     }
+  }
+  if (!deleted && api::IsPodDone(pod)) {
+    done_.emplace(pod.metadata.uid);
   }
   if (deleted || api::IsPodDone(pod)) {
     for (const PodResourceClaim& entry : pod.spec.resource_claims) {
@@ -206,20 +204,41 @@ void ResourceClaimController::OnClaims(std::span<const client::Change> changes) 
     const bool deleted = change.type == client::EventType::kDeleted;
     CountClaim(claim, deleted ? -1 : 1);
     if (!deleted) {
-      queue_.Add(PrefixedKey(kClaimPrefix, ns, claim.metadata.name));
+      if (MayNeedSync(claim)) {
+        queue_.Add(PrefixedKey(kClaimPrefix, ns, claim.metadata.name));
+      }
       if (const auto* const owner = api::ControllerOf(claim.metadata); owner != nullptr) {
         if (const schema::Str* entry = claim.metadata.annotations.Find(api::kPodClaimAnnotation)) {
           made_.erase(KeyOf(owner->uid, *entry));
         }
       }
     }
-    for (const client::ObjectRef& object :
-         pods_.ByIndex(pods_by_claim_, KeyOf(ns, claim.metadata.name))) {
-      if (const auto pod = client::ViewOf<Pod>({object, nullptr})) {
+    for (const client::Item& item : pods_.ByIndex(pods_by_claim_, KeyOf(ns, claim.metadata.name))) {
+      if (const auto pod = client::ViewOf<Pod>(item)) {
         EnqueuePod(**pod, /*deleted=*/false);
       }
     }
   }
+}
+
+bool ResourceClaimController::MayNeedSync(const ResourceClaim& claim) const {
+  // A claim whose users and owner are all known and alive needs nothing: the end of a pod queues
+  // its claims by itself. Most claim events are of this kind, so the look is by headers alone.
+  if (claim.metadata.deletion_timestamp != nullptr) {
+    return true;
+  }
+  const auto alive = [&](std::string_view name, std::string_view uid) {
+    const client::ObjectRef pod = pods_.Find(claim.metadata.namespace_, name);
+    return pod && pod->uid() == uid && !done_.contains(std::string(uid));
+  };
+  for (const ResourceClaimConsumerReference& user : claim.status.reserved_for) {
+    if (user.api_group.empty() && user.resource == "pods" && !alive(user.name, user.uid)) {
+      return true;
+    }
+  }
+  const auto* const owner = api::ControllerOf(claim.metadata);
+  return owner != nullptr && owner->kind == "Pod" && claim.status.reserved_for.empty() &&
+         !alive(owner->name, owner->uid);
 }
 
 void ResourceClaimController::OnTemplates(std::span<const client::Change> changes) {
@@ -228,8 +247,8 @@ void ResourceClaimController::OnTemplates(std::span<const client::Change> change
       continue;
     }
     const std::string key = KeyOf(change.item.object->namespace_(), change.item.object->name());
-    for (const client::ObjectRef& object : pods_.ByIndex(pods_by_template_, key)) {
-      if (const auto pod = client::ViewOf<Pod>({object, nullptr})) {
+    for (const client::Item& item : pods_.ByIndex(pods_by_template_, key)) {
+      if (const auto pod = client::ViewOf<Pod>(item)) {
         EnqueuePod(**pod, /*deleted=*/false);
       }
     }
@@ -308,7 +327,7 @@ base::Result<void> ResourceClaimController::SyncPod(std::string_view ns, std::st
     }
   }
   if (!made.empty()) {
-    ALLOT_RETURN_IF_ERROR(RecordClaims(*pod, made));
+    ALLOT_RETURN_IF_ERROR(RecordClaims(pod, made));
   }
   if (pod->spec.node_name.empty()) {
     return {};
@@ -368,8 +387,8 @@ std::string ResourceClaimController::FindOrphan(const Pod& pod, std::string_view
   if (const auto found = made_.find(KeyOf(pod.metadata.uid, entry)); found != made_.end()) {
     return found->second;
   }
-  for (const client::ObjectRef& object : claims_.ByIndex(claims_by_owner_, pod.metadata.uid)) {
-    const auto claim = client::ViewOf<ResourceClaim>({object, nullptr});
+  for (const client::Item& item : claims_.ByIndex(claims_by_owner_, pod.metadata.uid)) {
+    const auto claim = client::ViewOf<ResourceClaim>(item);
     if (claim && (*claim)->metadata.annotations.Get(api::kPodClaimAnnotation) == entry) {
       return std::string((*claim)->metadata.name);
     }
@@ -424,7 +443,15 @@ base::Result<std::string> ResourceClaimController::CreateClaim(const Typed<Pod>&
   return name;
 }
 
-base::Result<void> ResourceClaimController::RecordClaims(const Pod& pod, const NewClaims& made) {
+base::Result<void> ResourceClaimController::RecordClaims(const Typed<Pod>& typed,
+                                                         const NewClaims& made) {
+  const Pod& pod = *typed;
+  if (context_.client.is_local()) {
+    const base::Result<bool> recorded = RecordInPlace(typed, made);
+    if (!recorded || *recorded) {
+      return recorded ? base::Result<void>() : base::Error(recorded.error());
+    }
+  }
   // Names of entries and claims need no escaping in JSON: the API admits DNS names alone.
   std::string entries;
   for (const auto& [entry, claim] : made) {
@@ -453,6 +480,32 @@ base::Result<void> ResourceClaimController::RecordClaims(const Pod& pod, const N
                                                 pod.metadata.name)));
   }
   return {};
+}
+
+base::Result<bool> ResourceClaimController::RecordInPlace(const Typed<Pod>& pod,
+                                                          const NewClaims& made) {
+  schema::Draft<Pod> draft(pod.view);
+  draft.Filter(draft->status.resource_claim_statuses,
+               [&made](const api::core::PodResourceClaimStatus& status) {
+                 return !made.contains(status.name);
+               });
+  for (const auto& [entry, claim] : made) {
+    api::core::PodResourceClaimStatus status;
+    status.name = draft.Copy(entry);
+    draft.Set(status.resource_claim_name, draft.Copy(claim));
+    draft.Append(draft->status.resource_claim_statuses, status);
+  }
+  const std::string work = PrefixedKey(kPodPrefix, pod->metadata.namespace_, pod->metadata.name);
+  client::WriteOptions write = context_.Chained([this, work] { queue_.Add(work); });
+  write.preconditions.revision = pod.revision();
+  const auto updated = client::UpdateStatus(context_.client, draft, write);
+  if (updated || updated.error().reason() == base::Reason::kNotFound) {
+    return true;
+  }
+  if (updated.error().reason() == base::Reason::kConflict) {
+    return false;  // the status changed meanwhile: a patch merges
+  }
+  return base::Error(updated.error());
 }
 
 base::Result<void> ResourceClaimController::ReserveBound(const Pod& pod) {

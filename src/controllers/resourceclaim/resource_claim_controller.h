@@ -60,6 +60,7 @@ class ResourceClaimController final : public Controller {
   void OnTemplates(std::span<const client::Change> changes);
   void EnqueuePod(const Pod& pod, bool deleted);
   [[nodiscard]] bool NeedsWork(const Pod& pod) const;
+  [[nodiscard]] bool MayNeedSync(const Claim& claim) const;
 
   base::Result<void> Sync(const std::string& key);
   base::Result<void> SyncPod(std::string_view ns, std::string_view name);
@@ -72,7 +73,10 @@ class ResourceClaimController final : public Controller {
   [[nodiscard]] std::string FindOrphan(const Pod& pod, std::string_view entry) const;
   base::Result<std::string> CreateClaim(const client::Typed<Pod>& pod,
                                         const api::core::PodResourceClaim& entry);
-  base::Result<void> RecordClaims(const Pod& pod, const NewClaims& made);
+  base::Result<void> RecordClaims(const client::Typed<Pod>& pod, const NewClaims& made);
+  /// Writes the whole status, which costs less than a patch where no bytes travel. False: it
+  /// changed.
+  base::Result<bool> RecordInPlace(const client::Typed<Pod>& pod, const NewClaims& made);
   base::Result<void> ReserveBound(const Pod& pod);
 
   base::Result<void> SyncClaim(std::string_view ns, std::string_view name);
@@ -99,6 +103,7 @@ class ResourceClaimController final : public Controller {
   client::WorkQueue queue_;
   client::EventRecorder recorder_;
   DeletedUids deleted_;
+  std::unordered_set<std::string> done_;  ///< pods that still exist but will not run any more
   /// Claims made here that the informer does not show yet: "POD_UID/ENTRY" -> name.
   std::unordered_map<std::string, std::string> made_;
   /// What each known claim counts as in the gauge, by uid.

@@ -69,12 +69,13 @@ TaintEvictionController::TaintEvictionController(Context& context)
     : context_(context),
       nodes_(context.For<Node>()),
       pods_(context.For<Pod>()),
-      pods_by_node_(pods_.AddIndex([](const client::Item& item, std::vector<std::string>& keys) {
-        const auto& pod = *static_cast<const Pod*>(item.view.get());
-        if (!pod.spec.node_name.empty()) {
-          keys.emplace_back(pod.spec.node_name);
-        }
-      })),
+      pods_by_node_(pods_.AddIndex("node",
+                                   [](const client::Item& item, std::vector<std::string>& keys) {
+                                     const auto& pod = *static_cast<const Pod*>(item.view.get());
+                                     if (!pod.spec.node_name.empty()) {
+                                       keys.emplace_back(pod.spec.node_name);
+                                     }
+                                   })),
       queue_(
           context.loop, "noexec_taint_pod", [this](const std::string& key) { return Sync(key); }),
       recorder_(context.client,
@@ -103,8 +104,8 @@ void TaintEvictionController::OnNodes(std::span<const client::Change> changes) {
     if (!look) {
       continue;
     }
-    for (const client::ObjectRef& pod : pods_.ByIndex(pods_by_node_, node.metadata.name)) {
-      queue_.Add(KeyOf(pod->namespace_(), pod->name()));
+    for (const client::Item& pod : pods_.ByIndex(pods_by_node_, node.metadata.name)) {
+      queue_.Add(KeyOf(pod.object->namespace_(), pod.object->name()));
     }
   }
 }
