@@ -41,6 +41,7 @@ class Api:
             pem.flush()
             self.context.load_cert_chain(pem.name)
         self.connection = None
+        self.last_error = ""
 
     def call(self, method, path, body=None):
         if self.connection is None:
@@ -50,8 +51,9 @@ class Api:
                                     {"content-type": "application/json"})
             answer = self.connection.getresponse()
             return answer.status, json.loads(answer.read() or b"null")
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, http.client.HTTPException, ValueError) as error:
             self.connection = None
+            self.last_error = repr(error)
             return 0, None
 
 
@@ -124,7 +126,7 @@ def check(kubeconfig, acknowledged):
     for path in (CLAIMS, NS + "/pods"):
         code, answer = api.call("GET", path)
         if code != 200:
-            return [f"GET {path} answered {code}"]
+            return [f"GET {path} answered {code} {api.last_error}"]
         there |= {(path, item["metadata"]["name"]) for item in answer["items"]}
         if path == CLAIMS:
             holders = {}
@@ -143,7 +145,9 @@ def check(kubeconfig, acknowledged):
 def goes_on(kubeconfig, name):
     """A new pod with a claim is bound after room was made."""
     api = Api(kubeconfig)
-    _, pods = api.call("GET", NS + "/pods")
+    code, pods = api.call("GET", NS + "/pods")
+    if code != 200:
+        return [f"GET pods answered {code} {api.last_error}"]
     for item in pods["items"][:DEVICES]:
         api.call("DELETE", NS + "/pods/" + item["metadata"]["name"], {"gracePeriodSeconds": 0})
     api.call("POST", CLAIMS, claim(name))
@@ -186,6 +190,8 @@ def main():
                 thread.join()
             process = start(binary, folder)
             problems = check(kubeconfig, acknowledged)
+            if process.poll() is not None:
+                sys.exit(f"round {number + 1}: the server ended by itself with {process.returncode}: " + "; ".join(problems))
             problems += goes_on(kubeconfig, f"after-{number}")
             api = Api(kubeconfig)
             _, pods = api.call("GET", NS + "/pods")
