@@ -11,6 +11,9 @@ constexpr std::uint32_t kPageBits = 6;  // leaves a page: 64
 constexpr std::uint32_t kLeafMask = (1U << kLeafBits) - 1;
 constexpr std::uint32_t kPageMask = (1U << kPageBits) - 1;
 
+// Changes kept for readers that come back.
+constexpr std::size_t kMaxLog = std::size_t{1} << 16U;
+
 constexpr std::uint64_t BitOf(DeviceId id) {
   return std::uint64_t{1} << (Value(id) & kLeafMask);
 }
@@ -46,6 +49,18 @@ struct AllocatedState::Core {
   std::vector<std::shared_ptr<Page>> pages;
   std::uint64_t version = 0;
   std::size_t held = 0;
+  std::vector<DeviceId> log;    // of changed devices
+  std::uint64_t log_start = 0;  // cursor of log[0]
+
+  void Note(const ClaimUse& use) {
+    if (log.size() > kMaxLog) {
+      log_start += log.size();
+      log.clear();
+    }
+    for (const DeviceUse& device : use.devices) {
+      log.push_back(device.device);
+    }
+  }
 
   [[nodiscard]] const Leaf* Find(DeviceId id) const {
     const std::uint32_t leaf = Value(id) >> kLeafBits;
@@ -84,6 +99,7 @@ struct AllocatedState::Core {
     }
     held += use->devices.size();
     ++version;
+    Note(*use);
   }
 
   void Return(const std::shared_ptr<const ClaimUse>& use) {
@@ -96,6 +112,7 @@ struct AllocatedState::Core {
     }
     held -= use->devices.size();
     ++version;
+    Note(*use);
   }
 };
 
@@ -181,6 +198,18 @@ std::uint64_t AllocatedState::version() const {
 
 std::size_t AllocatedState::held_count() const {
   return core_->held;
+}
+
+bool AllocatedState::ChangedSince(std::uint64_t& cursor, std::vector<DeviceId>& changed) const {
+  changed.clear();
+  const std::uint64_t end = core_->log_start + core_->log.size();
+  const bool complete = cursor >= core_->log_start && cursor <= end;
+  if (complete) {
+    changed.assign(core_->log.begin() + static_cast<std::ptrdiff_t>(cursor - core_->log_start),
+                   core_->log.end());
+  }
+  cursor = end;
+  return complete;
 }
 
 }  // namespace allot::inventory

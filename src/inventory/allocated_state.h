@@ -94,6 +94,9 @@ class AllocatedState {
   /// Changes with every Commit and return.
   [[nodiscard]] std::uint64_t version() const;
   [[nodiscard]] std::size_t held_count() const;
+  /// Devices taken or given back since `cursor`, which is moved on. False: too many, anything may
+  /// have changed. A new cursor starts at 0.
+  [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<DeviceId>& changed) const;
 
  private:
   explicit AllocatedState(std::shared_ptr<Core> core) : core_(std::move(core)) {}

@@ -17,6 +17,9 @@ using schema::Str;
 
 constexpr std::string_view kImplicitPrefix = "deviceclass.resource.kubernetes.io/";
 
+// Changes kept for readers that come back.
+constexpr std::size_t kMaxLog = std::size_t{1} << 16U;
+
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -87,6 +90,9 @@ struct Inventory::Impl {
   std::uint64_t global_version = 1;  // of the slices without node name
   std::map<std::string, SliceOwner, std::less<>> slices;
   std::map<PoolKey, Pool> pools;
+  std::vector<const Slice*> slice_of;  // by DeviceId: the slice that publishes it, or null
+  std::vector<std::string> log;        // nodes whose view may have changed; "" = all
+  std::uint64_t log_start = 0;         // cursor of log[0]
   std::unordered_map<std::string, NodeEntry, TextHash, std::equal_to<>> nodes;
   std::vector<const Slice*> global;  // slices without node name, by name
   std::map<std::string, ClassPtr, std::less<>> classes;
@@ -130,6 +136,7 @@ struct Inventory::Impl {
     const DeviceName own{names.Copy(name.driver), names.Copy(name.pool), names.Copy(name.device)};
     const auto id = static_cast<std::uint32_t>(name_of.size());
     name_of.push_back(own);
+    slice_of.push_back(nullptr);
     ids.emplace(own, id);
     return DeviceId{id};
   }
@@ -158,19 +165,32 @@ struct Inventory::Impl {
     }
   }
 
+  void Note(std::string_view node_name) {
+    if (log.size() > kMaxLog) {
+      log_start += log.size();
+      log.clear();
+    }
+    log.emplace_back(node_name);
+  }
+
   // Everybody who sees the pool may see something else now.
   void Touch(const Slice& slice, Pool& pool) {
     ++version;
+    pool.one_node = Pool::OneNode::kUnknown;
     if (!slice.local) {
       global_version = version;
+      Note({});
       return;
     }
     nodes[std::string(*slice.spec->node_name)].version = version;
+    Note(*slice.spec->node_name);
     for (const SliceOwner& other : pool.slices) {
       if (!other->local) {
         global_version = version;
+        Note({});
       } else if (*other->spec->node_name != *slice.spec->node_name) {
         nodes[std::string(*other->spec->node_name)].version = version;
+        Note(*other->spec->node_name);
       }
     }
   }
@@ -193,6 +213,12 @@ struct Inventory::Impl {
     Touch(*slice, pool);
     std::erase(pool.slices, slice);
     pool.views.clear();
+    for (const Device& device : slice->devices) {
+      const Slice*& publisher = slice_of[Value(device.id)];
+      if (publisher == slice.get()) {
+        publisher = nullptr;
+      }
+    }
     std::erase(slice->local ? nodes[std::string(*slice->spec->node_name)].slices : global,
                slice.get());
     GiveRange(*slice);
@@ -311,6 +337,9 @@ void Inventory::UpsertSlice(const api::resource::ResourceSlice& from) {
     }
     slice->uses_groups |= device.has_groups;
   }
+  for (const Device& device : slice->devices) {
+    impl_->slice_of[Value(device.id)] = slice.get();
+  }
   impl_->SetTaints(*slice);
   impl_->slices.emplace(std::string(slice->name), slice);
   impl_->Insert(slice);
@@ -404,10 +433,46 @@ std::uint64_t Inventory::NodeVersion(std::string_view node_name) const {
   return std::max(impl_->global_version, found != impl_->nodes.end() ? found->second.version : 0);
 }
 
+bool Inventory::ChangedNodesSince(std::uint64_t& cursor,
+                                  std::vector<std::string_view>& changed) const {
+  changed.clear();
+  const std::uint64_t end = impl_->log_start + impl_->log.size();
+  bool complete = cursor >= impl_->log_start && cursor <= end;
+  for (std::uint64_t at = cursor; complete && at < end; ++at) {
+    const std::string& name = impl_->log[at - impl_->log_start];
+    complete = !name.empty();
+    changed.push_back(name);
+  }
+  cursor = end;
+  return complete;
+}
+
+bool Inventory::NodeSeeing(DeviceId id, std::string_view& node_name) const {
+  node_name = {};
+  const Slice* const slice = impl_->slice_of[Value(id)];
+  if (slice == nullptr) {
+    return true;
+  }
+  if (!slice->local) {
+    return false;
+  }
+  Pool& pool = impl_->PoolOf(*slice);
+  if (pool.one_node == Pool::OneNode::kUnknown) {
+    // Devices of one pool may share counters over nodes.
+    const bool one = std::all_of(pool.slices.begin(), pool.slices.end(), [&](const auto& other) {
+      return other->local && *other->spec->node_name == *slice->spec->node_name;
+    });
+    pool.one_node = one ? Pool::OneNode::kYes : Pool::OneNode::kNo;
+  }
+  node_name = *slice->spec->node_name;
+  return pool.one_node == Pool::OneNode::kYes;
+}
+
 void Inventory::ForgetNode(std::string_view node_name) {
   if (const auto found = impl_->nodes.find(node_name); found != impl_->nodes.end()) {
     found->second.version = ++impl_->version;
     found->second.view = nullptr;
+    impl_->Note(node_name);
   }
 }
 

@@ -68,6 +68,13 @@ class Inventory {
   [[nodiscard]] NodeViewPtr ViewFor(const NodeRef& node);
   /// Changes whenever ViewFor(node) may give another answer. Cost: O(1).
   [[nodiscard]] std::uint64_t NodeVersion(std::string_view node_name) const;
+  /// Names of nodes whose view may have changed since `cursor`, which is moved on. False: all of
+  /// them.
+  [[nodiscard]] bool ChangedNodesSince(std::uint64_t& cursor,
+                                       std::vector<std::string_view>& changed) const;
+  /// Which nodes notice when the device is taken or given back: one (its name), none (empty,
+  /// `true`), or possibly all (`false`).
+  [[nodiscard]] bool NodeSeeing(DeviceId id, std::string_view& node_name) const;
   /// Forgets the cached view (the node was deleted or its labels changed).
   void ForgetNode(std::string_view node_name);
 

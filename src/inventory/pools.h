@@ -28,6 +28,9 @@ struct Pool {
     std::vector<const Slice*> relevant;
     PoolViewPtr view;
   };
+  /// Whether all slices are of one node; asked when a device is taken.
+  enum class OneNode : std::uint8_t { kUnknown, kYes, kNo };
+  OneNode one_node = OneNode::kUnknown;
   std::vector<Cached> views;  ///< dropped when a slice of the pool changes
 };
 
