@@ -31,6 +31,12 @@ schema::List<api::core::Taint> CopyTaints(const schema::List<api::core::Taint>& 
   return {items, from.count};
 }
 
+bool HasSoftTaint(const NodeInfo& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(), [](const api::core::Taint& taint) {
+    return taint.effect == "PreferNoSchedule";
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> HostPortsOf(const api::core::Pod& pod) {
@@ -68,6 +74,8 @@ struct ClusterView::Impl {
   std::vector<std::uint32_t> free_indices;
   std::uint32_t next_index = 0;
   std::uint64_t version = 0;
+  std::uint64_t nodes_epoch = 1;
+  std::size_t soft_tainted = 0;
   std::vector<std::uint32_t> log;  // indices of changed nodes
   std::uint64_t log_start = 0;     // cursor of log[0]
 
@@ -125,6 +133,7 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
       impl_->free_indices.pop_back();
     }
     impl_->sorted_stale = true;
+    ++impl_->nodes_epoch;
   }
   NodeInfo& node = *at->second;
   auto arena = std::make_shared<base::Arena>();
@@ -138,7 +147,9 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
                                                   return a.key == b.key && a.value == b.value;
                                                 });
   ref.labels = inventory::CopyLabels(from.metadata.labels, *arena);
+  impl_->soft_tainted -= HasSoftTaint(node) ? 1 : 0;
   node.taints = CopyTaints(from.spec.taints, *arena);
+  impl_->soft_tainted += HasSoftTaint(node) ? 1 : 0;
   node.unschedulable = from.spec.unschedulable;
   // An agent that reports no allocatable offers its capacity.
   const auto& offered =
@@ -172,8 +183,10 @@ void ClusterView::DeleteNode(std::string_view name) {
   }
   impl_->free_indices.push_back(node.index);
   impl_->inventory.ForgetNode(name);
+  impl_->soft_tainted -= HasSoftTaint(node) ? 1 : 0;
   impl_->nodes.erase(found);
   impl_->sorted_stale = true;
+  ++impl_->nodes_epoch;
 }
 
 void ClusterView::UpsertPod(const api::core::Pod& pod, std::string_view node_name) {
@@ -228,6 +241,14 @@ const std::vector<NodeInfo*>& ClusterView::nodes() const {
 NodeInfo* ClusterView::FindNode(std::string_view name) const {
   const auto found = impl_->nodes.find(name);
   return found != impl_->nodes.end() ? found->second.get() : nullptr;
+}
+
+std::uint64_t ClusterView::nodes_epoch() const {
+  return impl_->nodes_epoch;
+}
+
+bool ClusterView::any_soft_taint() const {
+  return impl_->soft_tainted != 0;
 }
 
 bool ClusterView::ChangedSince(std::uint64_t& cursor, std::vector<std::uint32_t>& changed) const {

@@ -68,6 +68,10 @@ class ClusterView {
   [[nodiscard]] const std::vector<NodeInfo*>& nodes() const;
   /// Null when there is none.
   [[nodiscard]] NodeInfo* FindNode(std::string_view name) const;
+  /// Changes when a node is added or deleted.
+  [[nodiscard]] std::uint64_t nodes_epoch() const;
+  /// True when some node has a PreferNoSchedule taint, so that scores depend on each other.
+  [[nodiscard]] bool any_soft_taint() const;
   /// Indices of nodes changed since `cursor` (which is moved on); false: too many, look at all.
   [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<std::uint32_t>& changed) const;
 

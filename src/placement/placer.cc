@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "placement/message.h"
 #include "placement/placement.h"
 #include "placement/score.h"
+#include "placement/shape_cache.h"
 
 namespace allot::placement {
 namespace {
@@ -28,6 +30,8 @@ using api::core::Pod;
 constexpr std::string_view kCannotAllocate = "cannot allocate all claims";
 constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduling";
 constexpr std::string_view kNoVictims = "No preemption victims found for incoming pod";
+// Clusters of up to this many nodes are looked at whole, as upstream does.
+constexpr std::size_t kNodesAllTried = 100;
 // Nodes whose devices are looked at one by one for an explanation.
 constexpr std::size_t kMaxExplained = 256;
 
@@ -47,7 +51,10 @@ bool NeedsNodeOperationsFeature(const res::AllocationResult& allocation) {
 
 struct Placer::Impl {
   explicit Impl(ClusterView& view_in)
-      : view(view_in), inventory(view_in.inventory()), allocator(view_in.inventory()) {}
+      : view(view_in),
+        inventory(view_in.inventory()),
+        allocator(view_in.inventory()),
+        cache(view_in) {}
 
   // What one attempt works on.
   struct Attempt {
@@ -78,6 +85,7 @@ struct Placer::Impl {
   inventory::Inventory& inventory;
   Allocator allocator;
   Outcome outcome;
+  ShapeCache cache;
 
   Attempt Begin(const Pod& pod, std::span<const ClaimInput> claims, const PlaceOptions& options) {
     Attempt attempt;
@@ -249,21 +257,128 @@ struct Placer::Impl {
     return options.only_node.empty() || options.only_node == node.name;
   }
 
+  // `searched`: `outcome` is the node's already.
   void Deliver(Attempt& attempt,
                const NodeInfo& node,
                const allocator::ShareIds& share_ids,
-               Decision& decision) {
+               Decision& decision,
+               bool searched) {
     decision.placed = Placed::kPlaced;
     decision.node = node.name;
     const Attempt::Variant& variant = VariantFor(attempt, node);
     if (variant.uses_devices) {
-      allocator.AllocateInto(
-          variant.prepared, node.ref, inventory.ViewFor(node.ref), view.allocated(), outcome);
+      if (!searched) {
+        allocator.AllocateInto(
+            variant.prepared, node.ref, inventory.ViewFor(node.ref), view.allocated(), outcome);
+      }
       decision.results = allocator::BuildResults(
           outcome, node.ref, inventory.features(), share_ids, *attempt.arena);
     }
     decision.extended_claim = variant.extended.claim;
     decision.extended_mappings = variant.extended.mappings;
+  }
+
+  [[nodiscard]] std::int64_t ScoreOf(const Attempt& attempt, const NodeInfo& node,
+                                     const RawScore& max, const std::optional<RawScore>& raw) {
+    const RawScore score = raw ? *raw : ScoreNode(attempt.facts, node);
+    if (attempt.options->profile == Profile::kCompatible) {
+      return Combine(score, max);
+    }
+    std::int64_t total = 0;
+    std::int64_t held = 0;
+    for (const auto& pool : inventory.ViewFor(node.ref)->pools) {
+      for (const auto& slice : pool->slices) {
+        if (!slice->local) {
+          continue;
+        }
+        for (const inventory::Device& device : slice->devices) {
+          ++total;
+          held += view.allocated().IsHeld(device.id) ? 1 : 0;
+        }
+      }
+    }
+    return PackingScore(Combine(score, max), held, total);
+  }
+
+  // The best node by the answers kept for pods of this shape; looks only at nodes that have
+  // changed.
+  void PlaceCached(Attempt& attempt, const allocator::ShareIds& share_ids, Decision& decision) {
+    const auto& nodes = view.nodes();
+    ShapeKey key = ShapeOf(attempt.facts, attempt.claims);
+    key.b += static_cast<std::uint64_t>(attempt.options->profile);
+    ShapeCache::Shape& shape = cache.Find(key);
+    // Upstream looks at every node of a small cluster, so an error on any of them ends the attempt.
+    const bool eager = nodes.size() <= kNodesAllTried;
+    for (const std::uint32_t rank : shape.pending) {
+      const NodeInfo& node = *nodes[rank];
+      ++decision.nodes_visited;
+      NodeResult result;
+      result.status = RunFilters(attempt.facts, node, inventory);
+      if (eager && result.status.ok()) {
+        FilterDevices(attempt, node, result);
+        if (!result.fatal.empty()) {
+          decision.placed = Placed::kError;
+          decision.error = std::move(result.fatal);
+          ShapeCache::MakeAllUnknown(shape);
+          return;
+        }
+      }
+      if (result.status.ok()) {
+        cache.Push(shape, rank, ScoreOf(attempt, node, RawScore{}, {}), ShapeCache::State::kTryable);
+      } else {
+        cache.Reject(shape, rank, result.status);
+      }
+    }
+    shape.pending.clear();
+    while (!shape.heap.empty()) {
+      const ShapeCache::HeapItem top = shape.heap.front();
+      if (shape.answers[top.rank].stamp == top.stamp) {
+        const NodeInfo& node = *nodes[top.rank];
+        NodeResult result;
+        FilterDevices(attempt, node, result);
+        if (!result.fatal.empty()) {
+          decision.placed = Placed::kError;
+          decision.error = std::move(result.fatal);
+          return;
+        }
+        if (result.status.ok()) {
+          shape.answers[top.rank].state = ShapeCache::State::kFeasible;
+          decision.score = top.score;
+          Deliver(attempt, node, share_ids, decision, /*searched=*/true);
+          return;
+        }
+        cache.Reject(shape, top.rank, result.status);
+      }
+      std::pop_heap(shape.heap.begin(), shape.heap.end());
+      shape.heap.pop_back();
+    }
+    ReasonCounts reasons;
+    bool any_resolvable = false;
+    for (const ShapeCache::Reason& reason : shape.reasons) {
+      for (const std::string& text : reason.status.reasons) {
+        if (reason.count != 0) {
+          reasons[text] += reason.count;
+        }
+      }
+      any_resolvable |= reason.count != 0 && reason.status.resolvable;
+    }
+    std::vector<const NodeInfo*> resolvable;
+    for (std::uint32_t rank = 0; any_resolvable && rank < nodes.size(); ++rank) {
+      if (shape.reasons[shape.answers[rank].reason].status.resolvable) {
+        resolvable.push_back(nodes[rank]);
+      }
+    }
+    Reject(attempt, reasons, resolvable, decision);
+  }
+
+  void Reject(Attempt& attempt,
+              const ReasonCounts& reasons,
+              const std::vector<const NodeInfo*>& resolvable,
+              Decision& decision) {
+    decision.unavailable_claims = attempt.unavailable;
+    decision.filter_text = FilterText(view.nodes().size(), reasons);
+    Preempt(attempt, resolvable, decision);
+    Finish(decision);
   }
 
   // The pods of lower priority on `node` whose removal lets the pod in; as few as possible.
@@ -403,6 +518,11 @@ Decision Placer::Place(const Pod& pod,
     impl_->Finish(decision);
     return decision;
   }
+  if (named.all && options.only_node.empty() && !impl_->view.any_soft_taint() &&
+      ScoresStandAlone(attempt.facts, claims)) {
+    impl_->PlaceCached(attempt, share_ids, decision);
+    return decision;
+  }
   ReasonCounts reasons;
   std::vector<const NodeInfo*> resolvable;
   std::vector<std::pair<const NodeInfo*, RawScore>> feasible;
@@ -440,21 +560,18 @@ Decision Placer::Place(const Pod& pod,
     feasible.emplace_back(node, score);
   }
   if (feasible.empty()) {
-    decision.unavailable_claims = attempt.unavailable;
-    decision.filter_text = FilterText(nodes.size(), reasons);
-    impl_->Preempt(attempt, resolvable, decision);
-    impl_->Finish(decision);
+    impl_->Reject(attempt, reasons, resolvable, decision);
     return decision;
   }
   const NodeInfo* best = nullptr;
   for (const auto& [node, score] : feasible) {
-    const std::int64_t total = Combine(score, max);
+    const std::int64_t total = impl_->ScoreOf(attempt, *node, max, score);
     if (best == nullptr || total > decision.score) {
       best = node;
       decision.score = total;
     }
   }
-  impl_->Deliver(attempt, *best, share_ids, decision);
+  impl_->Deliver(attempt, *best, share_ids, decision, /*searched=*/false);
   return decision;
 }
 

@@ -92,4 +92,9 @@ std::int64_t Combine(const RawScore& raw, const RawScore& max) {
          2 * Scaled(raw.affinity, max.affinity) + 2 * Scaled(raw.devices, max.devices);
 }
 
+std::int64_t PackingScore(std::int64_t compatible, std::int64_t held, std::int64_t devices) {
+  constexpr std::int64_t kWeight = 10'000;
+  return (devices != 0 ? held * kMaxNodeScore / devices : 0) * kWeight - compatible;
+}
+
 }  // namespace allot::placement

@@ -1,0 +1,26 @@
+// Shape: what of a pod and its claims decides where it fits; pods of one shape share answers.
+// Thread safety: pure functions. Internal to the module.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "placement/filters.h"
+#include "placement/placement.h"
+
+namespace allot::placement {
+
+/// 128 bits of content: equal for pods that every node answers alike.
+struct ShapeKey {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
+};
+
+/// The key. Cost: O(bytes of the specs).
+[[nodiscard]] ShapeKey ShapeOf(const PodFacts& pod, std::span<const ClaimInput> claims);
+
+/// True when the score of a node depends on that node alone, so that the best can be kept in order.
+[[nodiscard]] bool ScoresStandAlone(const PodFacts& pod, std::span<const ClaimInput> claims);
+
+}  // namespace allot::placement
