@@ -98,6 +98,9 @@ Compilation CompileIn(const Env& env,
     }
     return out;
   }
+  if (options.purpose == Purpose::kSelector) {
+    impl->slots = SlotPlan::Make(impl->plan, expression.size(), options.cost_limit);
+  }
   out.type = impl->type;
   out.max_cost = impl->max_cost;
   out.program = std::make_shared<const Program>(std::move(impl));

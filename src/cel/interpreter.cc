@@ -306,21 +306,7 @@ Value Interpreter::ExecMembership(const Step& step, Frame* frame) {
     return context_.Panic(
         fmt::format("runtime error: hash of unhashable type {}", GoTypeName(value)));
   }
-  for (std::size_t i = 0; step.set->hash == nullptr && i < step.set->size; ++i) {
-    if (SameKey(step.set->entries[i].key, value)) {
-      return Value::Bool(true);
-    }
-  }
-  if (step.set->hash == nullptr) {
-    return Value::Bool(false);
-  }
-  for (std::size_t at = HashKey(value) & (step.set->hash_size - 1); step.set->hash[at] != 0;
-       at = (at + 1) & (step.set->hash_size - 1)) {
-    if (SameKey(step.set->entries[step.set->hash[at] - 1].key, value)) {
-      return Value::Bool(true);
-    }
-  }
-  return Value::Bool(false);
+  return Value::Bool(SetHolds(*step.set, value));
 }
 
 Value Interpreter::ExecOptional(const Step& step, Frame* frame, bool unwrap) {

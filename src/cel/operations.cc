@@ -305,6 +305,20 @@ const Value* FindExact(const MapRep& map, const Value& key) {
   }
 }
 
+bool SetHolds(const MapRep& set, const Value& value) {
+  if (set.hash == nullptr) {
+    return std::ranges::any_of(set.values(),
+                               [&](const MapEntry& entry) { return SameKey(entry.key, value); });
+  }
+  for (std::size_t at = HashKey(value) & (set.hash_size - 1); set.hash[at] != 0;
+       at = (at + 1) & (set.hash_size - 1)) {
+    if (SameKey(set.entries[set.hash[at] - 1].key, value)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 const Value* Find(const MapRep& map, const Value& key) {
   const Value* const found = FindExact(map, key);
   return found == nullptr && map.default_empty ? EmptyMap() : found;

@@ -30,6 +30,9 @@ namespace allot::cel {
 [[nodiscard]] bool KeyLess(const Value& a, const Value& b);
 [[nodiscard]] std::size_t HashKey(const Value& key);
 
+/// Whether a set (a map whose values do not matter) holds a value. REQUIRES: the value is hashable.
+[[nodiscard]] bool SetHolds(const MapRep& set, const Value& value);
+
 /// The index into a list that a value stands for; nothing when it is none.
 [[nodiscard]] std::optional<std::int64_t> ListIndex(const Value& index);
 /// Why a value is no list index.

@@ -10,6 +10,7 @@
 #include "cel/checker.h"
 #include "cel/environment.h"
 #include "cel/plan.h"
+#include "cel/slots.h"
 
 namespace allot::cel {
 
@@ -19,6 +20,7 @@ struct Program::Impl {
   const Env* env = nullptr;
   CheckedTree tree;
   Plan plan;
+  std::unique_ptr<const SlotPlan> slots;  ///< null: only the exact interpreter can evaluate it
   std::string type;
   std::uint64_t max_cost = ~std::uint64_t{0};
   CompileOptions options;

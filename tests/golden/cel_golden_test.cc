@@ -1,6 +1,7 @@
 // The CEL engine against what the Kubernetes 1.37.2 package answered: outcome, value, type, error
 // text, costs.
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cel/cel.h"
+#include "cel/columns.h"
 #include "cli/cel_records.h"
 #include "text/json.h"
 #include "text/value.h"
@@ -168,6 +171,49 @@ TEST(CelGolden, AgreesWithKubernetesInAllCases) {
   }
   EXPECT_EQ(wrong, 0) << "of " << cases << " cases, " << unstable << " of them unstable upstream";
   EXPECT_GE(cases, 7000);
+}
+
+// The fast tiers (slots, columns) against the exact interpreter, on every selector and device of
+// the golden data.
+TEST(CelGolden, TiersAgree) {
+  std::vector<std::unique_ptr<cli::CelDevice>> others;
+  cel::DeviceTable table;
+  std::vector<const cel::DeviceView*> devices;
+  std::vector<std::string> expressions;
+  for (const std::string& line : ReadGzipLines(ALLOT_GOLDEN_DATA "/celgold.jsonl.gz")) {
+    const auto record = text::ParseJson(line);
+    ASSERT_TRUE(record.has_value());
+    const bool is_device = !record->StringAt({"device_name"}).empty();
+    if (is_device) {
+      auto device = cli::CelDevice::Parse(*record);
+      ASSERT_TRUE(device.has_value()) << line;
+      devices.push_back(&(*device)->view());
+      table.Add((*device)->view());
+      others.push_back(*std::move(device));
+    } else if (record->Find("raw") == nullptr && record->Find("derived") == nullptr &&
+               record->Find("cost_limit") == nullptr) {
+      expressions.emplace_back(record->StringAt({"expr"}));
+    }
+  }
+  cel::Evaluator evaluator;
+  int fast = 0;
+  for (const std::string& expression : expressions) {
+    const cel::Compilation compiled = cel::CompileVerbose(expression, {});
+    if (compiled.program == nullptr) {
+      continue;
+    }
+    cel::Matcher matcher(table, compiled.program);
+    std::vector<cel::Verdict> all(devices.size());
+    matcher.MatchAll(all);
+    for (std::uint32_t i = 0; i < devices.size(); ++i) {
+      const cel::Verdict exact = evaluator.Match(*compiled.program, *devices[i]).verdict;
+      EXPECT_EQ(evaluator.Test(*compiled.program, *devices[i]), exact) << expression << " on " << i;
+      EXPECT_EQ(all[i], exact) << expression << " on " << i;
+      EXPECT_EQ(matcher.Match(i), exact) << expression << " on " << i;
+      ++fast;
+    }
+  }
+  EXPECT_GE(fast, 1000);
 }
 
 std::string FactProblem(const Value& fact, const Value& got) {
