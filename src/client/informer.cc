@@ -263,6 +263,8 @@ void Informer::Reindex(Entry& entry) {
     for (const std::string& old : entry.keys[i]) {
       Unindex(index, old, &entry);
     }
+    std::sort(keys.begin(), keys.end());  // an object may name a key twice; it is in the index once
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     for (const std::string& key : keys) {
       index.entries[key].insert(&entry);
     }

@@ -50,6 +50,17 @@ class InformerTest : public ::testing::Test {
   std::vector<std::string> batches;
 };
 
+TEST_F(InformerTest, AnObjectThatNamesAKeyTwiceIsIndexedOnceAndCanGo) {
+  api.Add<ConfigMap>(R"({"metadata":{"name":"a"},"data":{"k":"x","l":"x"}})");
+  Make();
+  informer->Start();
+  EXPECT_EQ(informer->ByIndex(by_data, "x").size(), 1U);
+  api.Change(ResourceOf<ConfigMap>(), "default", "a", R"({"data":{"k":"z"}})");
+  loop.RunUntilIdle();
+  EXPECT_EQ(informer->ByIndex(by_data, "x").size(), 1U);
+  EXPECT_EQ(informer->ByIndex(by_data, "z").size(), 1U);
+}
+
 TEST_F(InformerTest, ListsThenFollows) {
   Put("a", "x");
   Make();

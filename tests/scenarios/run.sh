@@ -16,6 +16,7 @@ run_list() {
   list=$1 gates=$2
   shift 2
   work=$(mktemp -d)
+  : >"$work/log"
   flags=""
   if [ -n "$gates" ]; then
     switches=""
@@ -35,7 +36,7 @@ run_list() {
   # shellcheck disable=SC2086
   python3 "$tool" check --list "$here/$list" --prefer "$here/better" ${gates:+--gates $gates} --kubeconfig "$work/kubeconfig" \
     "$@" "$here" "$here/expected" || status=1
-  kill $server
+  kill $server 2>/dev/null || { echo "the server has ended by itself:"; cat "$work/log"; status=1; }
   wait $server || true
   rm -rf "$work"
 }
