@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "api/template_meta.h"
+
 namespace allot::api {
 namespace {
 
@@ -357,6 +359,29 @@ void KeepObjectMeta(meta::ObjectMeta& next, const meta::ObjectMeta& old) {
   next.name = name;
   next.namespace_ = namespace_name;
   next.uid = uid;
+}
+
+void ValidateTemplateMeta(const meta::ObjectMeta& metadata, const Path& path, FieldErrors& errors) {
+  ValidateAnnotations(metadata.annotations, path.Child("annotations"), errors);
+  ValidateLabels(metadata.labels, path.Child("labels"), errors);
+  const auto forbid = [&](bool set, std::string_view name) {
+    if (set) {
+      errors.Forbidden(path.Child(name), "cannot be set");
+    }
+  };
+  forbid(!metadata.name.empty(), "name");
+  forbid(!metadata.generate_name.empty(), "generateName");
+  forbid(!metadata.namespace_.empty(), "namespace");
+  forbid(!metadata.self_link.empty(), "selfLink");
+  forbid(!metadata.uid.empty(), "uID");
+  forbid(!metadata.resource_version.empty(), "resourceVersion");
+  forbid(metadata.generation != 0, "generation");
+  forbid(metadata.creation_timestamp.set, "creationTimestamp");
+  forbid(metadata.deletion_timestamp != nullptr, "deletionTimestamp");
+  forbid(metadata.deletion_grace_period_seconds != nullptr, "deletionGracePeriodSeconds");
+  forbid(metadata.owner_references.items != nullptr, "ownerReferences");
+  forbid(metadata.finalizers.items != nullptr, "finalizers");
+  forbid(metadata.managed_fields.items != nullptr, "managedFields");
 }
 
 }  // namespace allot::api

@@ -1,6 +1,7 @@
 // Runs the `try` steps of recorded scenarios against the strategies alone: the same objects in, and
 // the answers of a real Kubernetes 1.37.2 out, word for word. No server is involved.
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include "api/disabled_fields.h"
 #include "api/gates.h"
@@ -33,6 +35,28 @@ std::string ReadFile(const std::string& name) {
   std::ostringstream out;
   out << in.rdbuf();
   return out.str();
+}
+
+std::vector<std::string> ReadGzipLines(const std::string& name) {
+  const std::string path = fmt::format("{}/{}", ALLOT_VALIDATION_DATA, name);
+  std::vector<std::string> lines;
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    return lines;
+  }
+  std::string text;
+  std::array<char, 65536> buffer{};
+  for (int n = gzread(file, buffer.data(), buffer.size()); n > 0;
+       n = gzread(file, buffer.data(), buffer.size())) {
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  gzclose(file);
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
 }
 
 /// The steps of a path such as `spec.devices[0].attributes['9x']`.
@@ -116,6 +140,13 @@ struct Outcome {
 
 class Server {
  public:
+  explicit Server(std::string_view gates = {}) {
+    if (!gates.empty()) {
+      EXPECT_TRUE(gates_.Parse(gates));
+      disabled_ = api::DisabledFields(gates_);
+    }
+  }
+
   Outcome Create(const Value& object) {
     Outcome outcome = Decode(object);
     if (outcome.status) {
@@ -173,7 +204,7 @@ class Server {
           "{0} in version \"{1}\" cannot be handled as a {0}: ", outcome.kind->kind, version));
       return outcome;
     }
-    if (outcome.kind->namespaced) {
+    if (outcome.kind->namespaced && object.Find("metadata")->Find("namespace") == nullptr) {
       outcome.strategy->Metadata(outcome.root).namespace_ = kNamespace;
     }
     if (outcome.strategy->apply_defaults != nullptr) {
@@ -322,6 +353,36 @@ TEST(DefaultsTest, FillsWhatTheRealServerFills) {
     text::WriteJson(want, want_text);
     EXPECT_EQ(got_text, want_text);
   }
+}
+
+// What a real server said to thousands of small changes of objects of every kind, most of them made
+// by walking the schema. With the gates of `--profile gates`.
+TEST(AnswersTest, AgreesWithTheRealServer) {
+  constexpr std::string_view kGates =
+      "DRAFractionalCapacityRange=true,GenericWorkload=true,DRAWorkloadResourceClaims=true,"
+      "DRAListTypeAttributes=true,DRAPartitionableDevicesType=true,"
+      "DRADeviceCompatibilityGroups=true,DRAOptionalNodeOperations=true,"
+      "DRANodeAllocatableResources=true,DRADerivedAttributes=true,DRAResourcePoolStatus=true";
+  Server server(kGates);
+  int cases = 0;
+  int wrong = 0;
+  constexpr int kShown = 20;
+  for (const std::string& line : ReadGzipLines("answers.jsonl.gz")) {
+    const auto record = text::ParseJson(line);
+    ASSERT_TRUE(record) << line;
+    Value object = *record->Find("object");
+    if (object.StringAt({"kind"}) == "Pod" && object.FindPath({"spec", "serviceAccountName"}) == nullptr) {
+      object["spec"].Set("serviceAccountName", Value("default"));  // as admission does
+    }
+    const Outcome outcome = server.Create(object);
+    const std::string got(outcome.status ? outcome.status->message() : std::string_view());
+    ++cases;
+    if (got != record->StringAt({"message"}) && ++wrong <= kShown) {
+      ADD_FAILURE() << line << "\n  got " << got;
+    }
+  }
+  EXPECT_EQ(wrong, 0) << "of " << cases;
+  EXPECT_GT(cases, 3000);
 }
 
 }  // namespace

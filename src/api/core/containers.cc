@@ -278,6 +278,7 @@ void ValidateCommon(const ContainerContext& context,
                  errors);
   ValidatePorts(container.ports, path.Child("ports"), errors);
   ValidateEnvironment(container, path, errors);
+  ValidateFileVolumes(container, context.volumes, path, errors);
   ValidateMounts(context, container, path.Child("volumeMounts"), errors);
   ValidateDevices(context, container, path.Child("volumeDevices"), errors);
   ValidateChoice(container.image_pull_policy, kPullPolicies, path.Child("imagePullPolicy"), errors);

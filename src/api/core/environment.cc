@@ -265,4 +265,27 @@ void ValidateEnvironment(const Container& container, const Path& path, FieldErro
   }
 }
 
+void ValidateFileVolumes(const Container& container,
+                         const MountableVolumes& volumes,
+                         const Path& path,
+                         FieldErrors& errors) {
+  for (std::size_t i = 0; i < container.env.size(); ++i) {
+    const EnvVarSource* const source = container.env[i].value_from;
+    if (source == nullptr || source->file_key_ref == nullptr) {
+      continue;
+    }
+    const Path variable = path.Item("env", i);
+    const Path value = variable.Child("valueFrom");
+    const Path reference = value.Child("fileKeyRef");
+    const Path at = reference.Child("volumeName");
+    const Str name = source->file_key_ref->volume_name;
+    const auto volume = volumes.find(name);
+    if (volume == volumes.end()) {
+      errors.NotFound(at, name);
+    } else if (volume->second->empty_dir == nullptr) {
+      errors.Invalid(at, name, "referenced volume must be of type emptyDir");
+    }
+  }
+}
+
 }  // namespace allot::api::core

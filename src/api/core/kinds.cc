@@ -1,7 +1,9 @@
 // Namespace, Node, ConfigMap, Secret, ServiceAccount, and the body of pods/binding.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -159,13 +161,25 @@ constexpr std::array<UpdateRules, 3> kNamespaceUpdates = {{
 
 // --- Node ---
 
-void DefaultNode(const StrategyContext&, Node& node, Editor) {
+/// `podCIDR` is the first of `podCIDRs`, whichever of them was given.
+void AlignPodCidrs(NodeSpec& spec, Editor editor) {
+  if (spec.pod_cidr.empty()) {
+    spec.pod_cidr = spec.pod_cidrs.empty() ? Str() : spec.pod_cidrs[0];
+  } else if (spec.pod_cidrs.empty() || spec.pod_cidrs[0] != spec.pod_cidr) {
+    spec.pod_cidrs = {};
+    editor.Append(spec.pod_cidrs, spec.pod_cidr);
+  }
+}
+
+void DefaultNode(const StrategyContext&, Node& node, Editor editor) {
+  AlignPodCidrs(node.spec, editor);
   if (node.status.allocatable.items == nullptr && node.status.capacity.items != nullptr) {
     node.status.allocatable = node.status.capacity;
   }
 }
 
 void PrepareNodeForCreate(const StrategyContext& context, Node& node, Editor editor) {
+  node.spec.config_source = nullptr;  // dynamic kubelet configuration is gone
   DropDisabled<Node>(context, node, nullptr, editor);
 }
 
@@ -192,17 +206,54 @@ void ValidateNodeAmounts(const Map<Quantity>& amounts, const Path& path, FieldEr
   }
 }
 
+/// What is wrong with a network that can be read; "" when it is fine.
+std::string_view CidrProblem(Str cidr) {
+  constexpr unsigned kByte = 8;
+  if (cidr.find(':') != Str::npos) {
+    return cidr.find('.') != Str::npos && cidr.starts_with("::ffff:")
+               ? "must not have an IPv4-mapped IPv6 address"
+               : "";
+  }
+  std::array<unsigned, 5> numbers{};  // four bytes and the length of the prefix
+  const char* at = cidr.data();
+  const char* const end = at + cidr.size();
+  for (unsigned& number : numbers) {
+    if (end - at > 1 && at[0] == '0' && at[1] >= '0' && at[1] <= '9') {
+      return "must not have leading 0s in IP or prefix length";
+    }
+    at = std::min(std::from_chars(at, end, number).ptr + 1, end);
+  }
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned bits = std::clamp(numbers[4], i * kByte, (i + 1) * kByte) - i * kByte;
+    if ((numbers[i] & (0xffU >> bits)) != 0) {
+      return "must not have bits set beyond the prefix length";
+    }
+  }
+  return "";
+}
+
 void ValidatePodCidrs(const NodeSpec& spec, const Path& path, FieldErrors& errors) {
   std::size_t v6 = 0;
+  std::optional<std::size_t> broken;
   for (std::size_t i = 0; i < spec.pod_cidrs.size(); ++i) {
     const Str cidr = spec.pod_cidrs[i];
     v6 += cidr.find(':') != Str::npos ? 1 : 0;
     if (!CanonicalInterfaceAddress(cidr)) {
       errors.Invalid(
           path.Index(i), cidr, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+      broken = broken.value_or(i);
+    } else if (const std::string_view problem = CidrProblem(cidr); !problem.empty()) {
+      errors.Invalid(path.Index(i), cidr, problem);
     }
   }
-  if (spec.pod_cidrs.size() > 1 && (spec.pod_cidrs.size() > 2 || v6 != 1)) {
+  if (spec.pod_cidrs.size() > 1 && broken) {
+    errors.Internal(path,
+                    fmt::format("invalid PodCIDRs. failed to check with dual stack with "
+                                "error:invalid CIDR[{0}]: <nil> (invalid CIDR address: {1})",
+                                *broken,
+                                spec.pod_cidrs[*broken]));
+  }
+  if (spec.pod_cidrs.size() > 1 && (spec.pod_cidrs.size() > 2 || v6 != 1 || broken)) {
     std::string shown;
     for (const Str cidr : spec.pod_cidrs) {
       shown += (shown.empty() ? "" : ",") + Quote(cidr);

@@ -153,7 +153,35 @@ void ApplyMatchLabelKeys(Pod& pod, Editor editor) {
   }
 }
 
+template <typename Containers>
+bool IsJustStopSignal(const Containers& containers) {
+  return std::ranges::any_of(containers, [](const auto& container) {
+    return container.lifecycle != nullptr && container.lifecycle->stop_signal != nullptr &&
+           container.lifecycle->post_start == nullptr && container.lifecycle->pre_stop == nullptr;
+  });
+}
+
+/// A lifecycle goes with its last member.
+template <typename Containers>
+void DropJustStopSignals(Containers& containers, Editor editor) {
+  if (!IsJustStopSignal(containers)) {
+    return;
+  }
+  auto* const items = editor.MutableList(containers);
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const Lifecycle* const lifecycle = items[i].lifecycle;
+    if (lifecycle != nullptr && lifecycle->stop_signal != nullptr &&
+        lifecycle->post_start == nullptr && lifecycle->pre_stop == nullptr) {
+      items[i].lifecycle = nullptr;
+    }
+  }
+}
+
 void PrepareForCreate(const StrategyContext& context, Pod& pod, Editor editor) {
+  if (!context.gates.Enabled(Gate::kContainerStopSignals)) {
+    DropJustStopSignals(pod.spec.containers, editor);
+    DropJustStopSignals(pod.spec.init_containers, editor);
+  }
   pod.metadata.generation = 1;
   pod.status = {};
   pod.status.phase = "Pending";

@@ -18,13 +18,87 @@ constexpr std::int32_t kFileMode = 0644;
 constexpr std::int64_t kTokenSeconds = 3600;
 
 /// The pull policy for an image: Always for the tag `latest` or none, else IfNotPresent.
+bool IsLowerAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool IsAlphanumeric(char c) { return IsLowerAlphanumeric(c) || (c >= 'A' && c <= 'Z'); }
+
+/// Lower-case letters and digits with ".", "_", "__" or dashes between.
+bool IsPathComponent(Str part) {
+  if (part.empty() || !IsLowerAlphanumeric(part.front()) || !IsLowerAlphanumeric(part.back())) {
+    return false;
+  }
+  for (std::size_t i = 0; i < part.size();) {
+    const auto end = std::min(
+        part.size(),
+        static_cast<std::size_t>(std::ranges::find_if(part.substr(i), IsLowerAlphanumeric) -
+                                 part.substr(i).begin()) +
+            i);
+    const Str between = part.substr(i, end - i);
+    if (!between.empty() && between != "." && between != "_" && between != "__" &&
+        between.find_first_not_of('-') != Str::npos) {
+      return false;
+    }
+    i = end + 1;
+  }
+  return true;
+}
+
+/// A host name and an optional port.
+bool IsRegistry(Str host) {
+  if (host.starts_with('[')) {
+    return host.find(']') != Str::npos;
+  }
+  const auto colon = host.find(':');
+  const Str name = host.substr(0, colon);
+  const bool port_good =
+      colon == Str::npos || (colon + 1 < host.size() &&
+                             host.find_first_not_of("0123456789", colon + 1) == Str::npos);
+  const bool name_good = std::ranges::all_of(name, [](char c) {
+    return IsAlphanumeric(c) || c == '-' || c == '.';
+  });
+  return port_good && name_good && !name.empty() && IsAlphanumeric(name.front()) &&
+         IsAlphanumeric(name.back()) && name.find("..") == Str::npos;
+}
+
+/// Whether the name of an image is one, without its tag and digest.
+bool IsImageName(Str name) {
+  constexpr std::size_t kMaxPath = 255;
+  constexpr std::size_t kIdentifier = 64;
+  constexpr std::string_view kLibrary = "library/";
+  if (name.size() == kIdentifier && name.find_first_not_of("0123456789abcdef") == Str::npos) {
+    return false;  // an id, not a name
+  }
+  const auto slash = name.find('/');
+  const Str first = name.substr(0, slash);
+  const bool has_registry =
+      slash != Str::npos && (first.find_first_of(".:") != Str::npos || first == "localhost" ||
+                             std::ranges::any_of(first, [](char c) { return c >= 'A' && c <= 'Z'; }));
+  const Str path = has_registry ? name.substr(slash + 1) : name;
+  const std::size_t added = path.find('/') == Str::npos && !has_registry ? kLibrary.size() : 0;
+  if ((has_registry && !IsRegistry(first)) || path.size() + added > kMaxPath) {
+    return false;
+  }
+  for (std::size_t at = 0; at <= path.size();) {
+    const auto end = std::min(path.find('/', at), path.size());
+    if (!IsPathComponent(path.substr(at, end - at))) {
+      return false;
+    }
+    at = end + 1;
+  }
+  return true;
+}
+
+/// The default follows the tag; a name that is none has no tag.
 Str PullPolicyOf(Str image) {
   const bool digest = image.find('@') != Str::npos;
   const Str last = image.substr(image.rfind('/') == Str::npos ? 0 : image.rfind('/') + 1);
   const auto colon = last.substr(0, last.find('@')).rfind(':');
   const Str tag = colon == Str::npos ? (digest ? Str() : Str("latest"))
                                      : last.substr(0, last.find('@')).substr(colon + 1);
-  return tag == "latest" ? "Always" : "IfNotPresent";
+  const Str whole = image.substr(0, image.find('@'));
+  const bool tagged = whole.rfind(':') != Str::npos &&
+                      whole.find('/', whole.rfind(':')) == Str::npos;
+  const Str name = tagged ? whole.substr(0, whole.rfind(':')) : whole;
+  return tag == "latest" && IsImageName(name) ? "Always" : "IfNotPresent";
 }
 
 void DefaultFieldRef(const ObjectFieldSelector*& selector, Editor editor) {

@@ -300,6 +300,7 @@ void ValidatePodSpec(const PodRules& rules,
   if (spec.security_context != nullptr) {
     ValidatePodSecurityContext(*spec.security_context, spec, path.Child("securityContext"), errors);
   }
+  ValidateHostProcess(spec, path, errors);
   if (spec.share_process_namespace != nullptr && *spec.share_process_namespace && spec.host_pid) {
     errors.Invalid(path.Child("shareProcessNamespace"),
                    true,
@@ -319,9 +320,7 @@ void ValidatePodSpec(const PodRules& rules,
     ValidateChoice(*spec.preemption_policy, kPreemption, path.Child("preemptionPolicy"), errors);
   }
   const Path overhead = path.Child("overhead");
-  for (const auto& [name, amount] : spec.overhead) {
-    ValidateResourceQuantity(name, amount, overhead.Item("limits", name), errors);
-  }
+  ValidateContainerResources({.limits = spec.overhead}, spec, overhead, errors);
   ValidateOs(spec, path, errors);
   if (spec.scheduling_group != nullptr) {
     const Path group = path.Child("schedulingGroup");

@@ -76,6 +76,11 @@ void ValidateLifecycle(const Lifecycle& lifecycle,
                        const Path& path,
                        FieldErrors& errors);
 void ValidateEnvironment(const Container& container, const Path& path, FieldErrors& errors);
+/// Volumes that environments read files of.
+void ValidateFileVolumes(const Container& container,
+                         const MountableVolumes& volumes,
+                         const Path& path,
+                         FieldErrors& errors);
 /// Field and resource references of environments and downward API files.
 void ValidateFieldReference(const ObjectFieldSelector& selector,
                             std::span<const std::string_view> supported,
@@ -99,6 +104,8 @@ void ValidatePodSecurityContext(const PodSecurityContext& security,
                                 const PodSpec& spec,
                                 const Path& path,
                                 FieldErrors& errors);
+/// Host process containers of Windows, which a pod has all or none of.
+void ValidateHostProcess(const PodSpec& spec, const Path& path, FieldErrors& errors);
 /// A relative path that stays below its root.
 void ValidateDescendingPath(schema::Str target, const Path& path, FieldErrors& errors);
 void ValidateNoBacksteps(schema::Str target, const Path& path, FieldErrors& errors);

@@ -9,6 +9,7 @@
 #include "api/core/rules.h"
 #include "api/go_value.h"
 #include "api/names.h"
+#include "text/json.h"
 
 namespace allot::api::core {
 
@@ -146,7 +147,148 @@ void ValidateChoice(const Str* value,
   }
 }
 
+std::string Lower(Str text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  });
+  return out;
+}
+
+bool IsNetBiosName(Str name) {
+  constexpr std::size_t kMax = 15;
+  return !name.empty() && name.size() <= kMax && name.front() != '.' &&
+         name.find_first_of("\\/:*?\"<>|") == Str::npos;
+}
+
+bool IsDomain(Str name) {
+  for (std::size_t at = 0; at <= name.size();) {
+    const auto end = std::min(name.find('.', at), name.size());
+    if (!DnsLabelProblems(Lower(name.substr(at, end - at))).empty()) {
+      return false;
+    }
+    at = end + 1;
+  }
+  return true;
+}
+
+/// `user` or `domain\user`.
+void ValidateWindowsUser(Str name, const Path& path, FieldErrors& errors) {
+  constexpr std::size_t kMaxDomain = 256;
+  constexpr std::size_t kMaxUser = 104;
+  std::string shown;  // as JSON, unlike other texts
+  text::WriteJson(text::Value(name), shown);
+  const auto invalid = [&](std::string_view problem) {
+    errors.Invalid(path, BadValue::Raw(shown), fmt::format("runAsUserName{}", problem));
+  };
+  if (name.empty()) {
+    return invalid(" cannot be an empty string");
+  }
+  if (std::ranges::any_of(name, [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
+    return invalid(" cannot contain control characters");
+  }
+  const auto slash = name.find('\\');
+  if (slash != Str::npos && name.find('\\', slash + 1) != Str::npos) {
+    return invalid(" cannot contain more than one backslash");
+  }
+  const Str user = slash == Str::npos ? name : name.substr(slash + 1);
+  if (slash != Str::npos) {
+    const Str domain = name.substr(0, slash);
+    if (domain.size() >= kMaxDomain) {
+      invalid("'s Domain length must be under 256 characters");
+    }
+    if (!IsNetBiosName(domain) && !IsDomain(domain)) {
+      invalid("'s Domain doesn't match the NetBios nor the DNS format");
+    }
+  }
+  if (user.empty()) {
+    invalid("'s User cannot be empty");
+  } else if (user.size() > kMaxUser) {
+    invalid("'s User length must not be longer than 104 characters");
+  }
+  if (user.find_first_of("\"/\\:;|=,+*?<>@[]") != Str::npos) {
+    invalid("'s User cannot contain the following characters: \"/\\:;|=,+*?<>@[]");
+  }
+  if (!user.empty() && user.find_first_not_of(". ") == Str::npos) {
+    invalid("'s User cannot contain only periods or spaces");
+  }
+}
+
+void ValidateWindows(const WindowsSecurityContextOptions* options,
+                     const Path& path,
+                     FieldErrors& errors) {
+  constexpr std::size_t kMaxSpec = std::size_t{64} * 1024;
+  if (options == nullptr) {
+    return;
+  }
+  if (const Str* const name = options->gmsa_credential_spec_name; name != nullptr) {
+    errors.InvalidAll(path.Child("gmsaCredentialSpecName"), *name, DnsSubdomainProblems(*name));
+  }
+  if (const Str* const text = options->gmsa_credential_spec; text != nullptr) {
+    const Path at = path.Child("gmsaCredentialSpec");
+    if (text->empty()) {
+      errors.Invalid(at, *text, "gmsaCredentialSpec cannot be an empty string");
+    } else if (text->size() > kMaxSpec) {
+      errors.Invalid(at, *text, "gmsaCredentialSpec size must be under 64 KiB");
+    }
+  }
+  if (options->run_as_user_name != nullptr) {
+    ValidateWindowsUser(*options->run_as_user_name, path.Child("runAsUserName"), errors);
+  }
+}
+
+const bool* HostProcess(const WindowsSecurityContextOptions* options) {
+  return options == nullptr ? nullptr : options->host_process;
+}
+
 }  // namespace
+
+void ValidateHostProcess(const PodSpec& spec, const Path& path, FieldErrors& errors) {
+  const bool* const pod = spec.security_context == nullptr
+                              ? nullptr
+                              : HostProcess(spec.security_context->windows_options);
+  std::size_t containers = 0;
+  std::size_t on_host = 0;
+  const auto visit = [&](const SecurityContext* security, const Path& at) {
+    const bool* const own = security == nullptr ? nullptr : HostProcess(security->windows_options);
+    ++containers;
+    if (pod != nullptr && own != nullptr && *pod != *own) {
+      const Path context = at.Child("securityContext");
+      const Path windows = context.Child("windowsOptions");
+      errors.Invalid(
+          windows.Child("hostProcess"),
+          *own,
+          fmt::format("pod hostProcess value must be identical if both are specified, was {}",
+                      *pod));
+    }
+    const bool* const effective = own != nullptr ? own : pod;
+    on_host += effective != nullptr && *effective ? 1 : 0;
+  };
+  for (std::size_t i = 0; i < spec.init_containers.size(); ++i) {
+    visit(spec.init_containers[i].security_context, path.Item("initContainers", i));
+  }
+  for (std::size_t i = 0; i < spec.containers.size(); ++i) {
+    visit(spec.containers[i].security_context, path.Item("containers", i));
+  }
+  for (std::size_t i = 0; i < spec.ephemeral_containers.size(); ++i) {
+    visit(spec.ephemeral_containers[i].ephemeral_container_common.security_context,
+          path.Item("ephemeralContainers", i));
+  }
+  if (on_host == 0) {
+    return;
+  }
+  if (on_host != containers) {
+    errors.Invalid(path,
+                   "",
+                   "If pod contains any hostProcess containers then all containers must be "
+                   "HostProcess containers");
+  }
+  if (!spec.host_network) {
+    errors.Invalid(path.Child("hostNetwork"),
+                   false,
+                   "hostNetwork must be true if pod contains any hostProcess containers");
+  }
+}
 
 void ValidateSecurityContext(const SecurityContext& security,
                              const Path& path,
@@ -171,6 +313,7 @@ void ValidateSecurityContext(const SecurityContext& security,
           "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN");
     }
   }
+  ValidateWindows(security.windows_options, path.Child("windowsOptions"), errors);
   ValidateAppArmor(security.app_armor_profile, path.Child("appArmorProfile"), errors);
 }
 
@@ -191,6 +334,7 @@ void ValidatePodSecurityContext(const PodSecurityContext& security,
   ValidateChoice(
       security.fs_group_change_policy, kGroupChange, path.Child("fsGroupChangePolicy"), errors);
   ValidateSeccomp(security.seccomp_profile, path.Child("seccompProfile"), errors);
+  ValidateWindows(security.windows_options, path.Child("windowsOptions"), errors);
   ValidateAppArmor(security.app_armor_profile, path.Child("appArmorProfile"), errors);
   ValidateChoice(security.supplemental_groups_policy,
                  kGroupsPolicy,

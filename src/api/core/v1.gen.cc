@@ -76,7 +76,7 @@ constexpr std::array<schema::FieldDesc, 4> kTypedObjectReferenceFields = {{
     {.name = "apiGroup", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .always = true, .protobuf = 1, .offset = offsetof(TypedObjectReference, api_group), .doc = "Group of the object; absent for the core group."},
     {.name = "kind", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 2, .offset = offsetof(TypedObjectReference, kind), .doc = "Kind of the object."},
     {.name = "name", .kind = schema::ValueKind::kString, .shape = schema::Shape::kValue, .always = true, .required = true, .protobuf = 3, .offset = offsetof(TypedObjectReference, name), .doc = "Name of the object."},
-    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TypedObjectReference, namespace_), .gates = kTexts<Literal("CrossNamespaceVolumeDataSource")>, .doc = "Namespace of the object when it is another one."},
+    {.name = "namespace", .kind = schema::ValueKind::kString, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(TypedObjectReference, namespace_), .doc = "Namespace of the object when it is another one."},
 }};
 }  // namespace
 
@@ -392,7 +392,7 @@ constexpr std::array<schema::FieldDesc, 6> kVolumeProjectionFields = {{
     {.name = "configMap", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 3, .offset = offsetof(VolumeProjection, config_map), .message = &kConfigMapProjectionDesc, .doc = "Keys of a ConfigMap."},
     {.name = "serviceAccountToken", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 4, .offset = offsetof(VolumeProjection, service_account_token), .message = &kServiceAccountTokenProjectionDesc, .doc = "A token of the pod's service account."},
     {.name = "clusterTrustBundle", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 5, .offset = offsetof(VolumeProjection, cluster_trust_bundle), .message = &kClusterTrustBundleProjectionDesc, .gates = kTexts<Literal("ClusterTrustBundleProjection")>, .doc = "Trust anchors."},
-    {.name = "podCertificate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeProjection, pod_certificate), .message = &kPodCertificateProjectionDesc, .gates = kTexts<Literal("PodCertificateProjection")>, .doc = "A key and certificate made for the pod."},
+    {.name = "podCertificate", .kind = schema::ValueKind::kMessage, .shape = schema::Shape::kPointer, .omit = schema::Omit::kEmpty, .protobuf = 6, .offset = offsetof(VolumeProjection, pod_certificate), .message = &kPodCertificateProjectionDesc, .doc = "A key and certificate made for the pod."},
 }};
 }  // namespace
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "api/core/rules.h"
+#include "api/core/volume_rules.h"
+#include "api/go_value.h"
 #include "api/names.h"
 #include "api/object_meta.h"
 
@@ -128,7 +130,10 @@ class Projection {
       ++sources;
       ValidateTrustBundle(*source.cluster_trust_bundle, at.Child("clusterTrustBundle"));
     }
-    sources += source.pod_certificate != nullptr ? 1 : 0;
+    if (source.pod_certificate != nullptr) {
+      ++sources;
+      ValidateCertificate(*source.pod_certificate, at.Child("podCertificate"));
+    }
     if (sources > 1) {
       errors_.Forbidden(at, "may not specify more than 1 volume type per source");
     }
@@ -165,19 +170,57 @@ class Projection {
     ValidateUser(token.user, at.Child("user"), errors_);
   }
 
+  void ValidateCertificate(const PodCertificateProjection& certificate, const Path& at) {
+    ValidatePodCertificate(certificate, at, errors_);
+    const auto take = [&](Str file, std::string_view name) {
+      if (!file.empty()) {
+        ValidateNonReservedPath(file, at.Child(name), errors_);
+        TakePath(file, file);
+      }
+    };
+    take(certificate.credential_bundle_path, "credentialBundlePath");
+    take(certificate.key_path, "keyPath");
+    take(certificate.certificate_chain_path, "certificateChainPath");
+  }
+
   void ValidateTrustBundle(const ClusterTrustBundleProjection& bundle, const Path& at) {
     if (bundle.name != nullptr && bundle.signer_name != nullptr) {
       errors_.Invalid(at,
-                      BadValue::Json(Desc<ClusterTrustBundleProjection>(), &bundle),
+                      GoValue(Desc<ClusterTrustBundleProjection>(), &bundle),
                       "only one of name and signerName may be used");
     } else if (bundle.name == nullptr && bundle.signer_name == nullptr) {
       errors_.Required(at, "either name or signerName must be specified");
+    } else if (bundle.name != nullptr) {
+      ValidateBundleName(*bundle.name, at.Child("name"));
+      if (bundle.label_selector != nullptr) {
+        errors_.Invalid(at.Child("labelSelector"),
+                        BadValue::Json(Desc<meta::LabelSelector>(), bundle.label_selector),
+                        "labelSelector must be unset if name is specified");
+      }
+    } else {
+      if (bundle.signer_name->empty()) {
+        errors_.Required(at.Child("signerName"), "must be a valid signer name");
+      }
+      ValidateSignerName(*bundle.signer_name, at.Child("signerName"), errors_);
+      if (bundle.label_selector != nullptr) {
+        ValidateLabelSelector(*bundle.label_selector, at.Child("labelSelector"), errors_);
+      }
     }
     if (bundle.path.empty()) {
       errors_.Required(at.Child("path"), "");
     } else {
       ValidateNonReservedPath(bundle.path, at.Child("path"), errors_);
       TakePath(bundle.path, bundle.path);
+    }
+  }
+
+  void ValidateBundleName(Str name, const Path& at) {
+    if (name.empty()) {
+      errors_.Required(at, "must be a valid object name");
+    }
+    // A name may start with that of its signer and a colon.
+    for (const std::string& problem : DnsSubdomainProblems(name.substr(name.rfind(':') + 1))) {
+      errors_.Invalid(at, name, fmt::format("not a valid clustertrustbundlename: {}", problem));
     }
   }
 
@@ -217,17 +260,7 @@ void ValidateEphemeral(const EphemeralVolumeSource& source, const Path& path, Fi
     errors.Required(claim);
     return;
   }
-  const Path spec = claim.Child("spec");
-  const Path metadata = claim.Child("metadata");
-  ValidateLabels(source.volume_claim_template->metadata.labels, metadata.Child("labels"), errors);
-  ValidateAnnotations(
-      source.volume_claim_template->metadata.annotations, metadata.Child("annotations"), errors);
-  if (source.volume_claim_template->spec.access_modes.empty()) {
-    errors.Required(spec.Child("accessModes"), "at least 1 access mode is required");
-  }
-  if (source.volume_claim_template->spec.resources.requests.Find("storage") == nullptr) {
-    errors.Required(spec.Item("resources", "storage"));
-  }
+  ValidateClaimTemplate(*source.volume_claim_template, claim, errors);
 }
 
 void ValidateCsi(const CSIVolumeSource& source, const Path& path, FieldErrors& errors) {
@@ -244,9 +277,14 @@ void ValidateCsi(const CSIVolumeSource& source, const Path& path, FieldErrors& e
     });
     errors.InvalidAll(driver, source.driver, DnsSubdomainProblems(lower));
   }
-  if (source.node_publish_secret_ref != nullptr && source.node_publish_secret_ref->name.empty()) {
+  if (source.node_publish_secret_ref == nullptr) {
+    return;
+  }
+  if (const Str name = source.node_publish_secret_ref->name; name.empty()) {
     const Path secret = path.Child("nodePublishSecretRef");
     errors.Required(secret.Child("name"));
+  } else {
+    errors.InvalidAll(path.Child("name"), name, DnsSubdomainProblems(name));
   }
 }
 
@@ -300,29 +338,34 @@ void ValidateSource(const PodRules& rules,
       function(part, at, errors);
     };
   };
-  const auto any = [](const auto&, const Path&) {
+  const auto storage = [&errors](const auto& part, const Path& at) {
+    ValidateStorage(part, at, errors);
   };
   take(source.empty_dir, "emptyDir", with(&ValidateEmptyDir));
   take(source.host_path, "hostPath", with(&ValidateHostPath));
-  take(source.git_repo, "gitRepo", any);
-  take(source.gce_persistent_disk, "gcePersistentDisk", any);
-  take(source.aws_elastic_block_store, "awsElasticBlockStore", any);
+  take(source.git_repo, "gitRepo", storage);
+  take(source.gce_persistent_disk,
+       "gcePersistentDisk",
+       [&](const GCEPersistentDiskVolumeSource& disk, const Path&) {
+         ValidateStorage(disk, path.Child("persistentDisk"), errors);
+       });
+  take(source.aws_elastic_block_store, "awsElasticBlockStore", storage);
   take(source.secret, "secret", [&](const SecretVolumeSource& secret, const Path& at) {
     ValidateKeyedSource(secret, secret.secret_name, "secretName", at, errors);
   });
   take(source.nfs, "nfs", with(&ValidateNfs));
-  take(source.iscsi, "iscsi", any);
-  take(source.glusterfs, "glusterfs", any);
-  take(source.flocker, "flocker", any);
+  take(source.iscsi, "iscsi", storage);
+  take(source.glusterfs, "glusterfs", storage);
+  take(source.flocker, "flocker", storage);
   take(source.persistent_volume_claim,
        "persistentVolumeClaim",
        [&](const PersistentVolumeClaimVolumeSource& claim, const Path& at) {
          RequireText(claim.claim_name, at.Child("claimName"), errors);
        });
-  take(source.rbd, "rbd", any);
-  take(source.cinder, "cinder", any);
-  take(source.cephfs, "cephfs", any);
-  take(source.quobyte, "quobyte", any);
+  take(source.rbd, "rbd", storage);
+  take(source.cinder, "cinder", storage);
+  take(source.cephfs, "cephfs", storage);
+  take(source.quobyte, "quobyte", storage);
   take(source.downward_api,
        "downwardAPI",
        [&](const DownwardAPIVolumeSource& downward, const Path& at) {
@@ -332,20 +375,20 @@ void ValidateSource(const PodRules& rules,
            ValidateDownwardFile(file, at, errors);
          }
        });
-  take(source.fc, "fc", any);
-  take(source.flex_volume, "flexVolume", any);
+  take(source.fc, "fc", storage);
+  take(source.flex_volume, "flexVolume", storage);
   take(
       source.config_map, "configMap", [&](const ConfigMapVolumeSource& config_map, const Path& at) {
         ValidateKeyedSource(config_map, config_map.local_object_reference.name, "name", at, errors);
       });
-  take(source.azure_file, "azureFile", any);
-  take(source.vsphere_volume, "vsphereVolume", any);
-  take(source.photon_persistent_disk, "photonPersistentDisk", any);
-  take(source.portworx_volume, "portworxVolume", any);
-  take(source.azure_disk, "azureDisk", any);
-  take(source.storageos, "storageos", any);
+  take(source.azure_file, "azureFile", storage);
+  take(source.vsphere_volume, "vsphereVolume", storage);
+  take(source.photon_persistent_disk, "photonPersistentDisk", storage);
+  take(source.portworx_volume, "portworxVolume", storage);
+  take(source.azure_disk, "azureDisk", storage);
+  take(source.storageos, "storageos", storage);
   take(source.projected, "projected", with(&ValidateProjected));
-  take(source.scale_io, "scaleIO", any);
+  take(source.scale_io, "scaleIO", storage);
   take(source.csi, "csi", with(&ValidateCsi));
   take(source.ephemeral, "ephemeral", [&](const EphemeralVolumeSource& ephemeral, const Path& at) {
     ValidateEphemeral(ephemeral, at, errors);

@@ -13,6 +13,7 @@
 #include "api/resource/rules.h"
 #include "api/resource/strategies.h"
 #include "api/strategy_of.h"
+#include "api/template_meta.h"
 
 namespace allot::api::resource {
 namespace {
@@ -399,30 +400,6 @@ void PrepareTemplateForUpdate(const StrategyContext& context,
                               const ResourceClaimTemplate& old,
                               Editor editor) {
   DropDisabled(context, next, &old, editor);
-}
-
-/// Only labels and annotations may be given to the claims of a template.
-void ValidateTemplateMeta(const meta::ObjectMeta& metadata, const Path& path, FieldErrors& errors) {
-  ValidateAnnotations(metadata.annotations, path.Child("annotations"), errors);
-  ValidateLabels(metadata.labels, path.Child("labels"), errors);
-  const auto forbid = [&](bool set, std::string_view name) {
-    if (set) {
-      errors.Forbidden(path.Child(name), "cannot be set");
-    }
-  };
-  forbid(!metadata.name.empty(), "name");
-  forbid(!metadata.generate_name.empty(), "generateName");
-  forbid(!metadata.namespace_.empty(), "namespace");
-  forbid(!metadata.self_link.empty(), "selfLink");
-  forbid(!metadata.uid.empty(), "uID");
-  forbid(!metadata.resource_version.empty(), "resourceVersion");
-  forbid(metadata.generation != 0, "generation");
-  forbid(metadata.creation_timestamp.set, "creationTimestamp");
-  forbid(metadata.deletion_timestamp != nullptr, "deletionTimestamp");
-  forbid(metadata.deletion_grace_period_seconds != nullptr, "deletionGracePeriodSeconds");
-  forbid(!metadata.owner_references.empty(), "ownerReferences");
-  forbid(!metadata.finalizers.empty(), "finalizers");
-  forbid(!metadata.managed_fields.empty(), "managedFields");
 }
 
 void ValidateTemplate(const StrategyContext& context,

@@ -213,6 +213,11 @@ void ValidateRequest(const ClaimContext& context,
         path,
         BadValue::Null(),
         "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set");
+    // Declared rules go into both members all the same.
+    Report members;
+    ValidateExactly(context, *request.exactly, request.name, path.Child("exactly"), members);
+    ValidateSubRequests(context, request, path.Child("firstAvailable"), members);
+    report.declared.Append(std::move(members.declared));
   } else if (alternatives) {
     ValidateSubRequests(context, request, path.Child("firstAvailable"), report);
   } else {

@@ -74,10 +74,10 @@ void ValidateDriverNameDeclared(Str name, const Path& path, FieldErrors& errors)
     errors.Required(path);
     return;
   }
+  errors.InvalidAll(path, name, DnsSubdomainCaselessProblems(name));
   if (name.size() > kMaxDomain) {
     errors.TooLong(path, kMaxDomain, "characters");
   }
-  errors.InvalidAll(path, name, DnsSubdomainCaselessProblems(name));
 }
 
 void ValidatePoolName(Str name, const Path& path, FieldErrors& errors) {
@@ -361,6 +361,8 @@ void ValidateSkipNodeOperations(const List<Str>& operations, const Path& path, R
     if (!seen.insert(operations[i]).second) {
       report.declared.Duplicate(path.Index(i), operations[i]);
     }
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
     if (!In(kSkippable, operations[i])) {
       report.declared.NotSupported(path.Index(i), operations[i], kSkippable);
     }
