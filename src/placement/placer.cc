@@ -278,8 +278,10 @@ struct Placer::Impl {
     decision.extended_mappings = variant.extended.mappings;
   }
 
-  [[nodiscard]] std::int64_t ScoreOf(const Attempt& attempt, const NodeInfo& node,
-                                     const RawScore& max, const std::optional<RawScore>& raw) {
+  [[nodiscard]] std::int64_t ScoreOf(const Attempt& attempt,
+                                     const NodeInfo& node,
+                                     const RawScore& max,
+                                     const std::optional<RawScore>& raw) {
     const RawScore score = raw ? *raw : ScoreNode(attempt.facts, node);
     if (attempt.options->profile == Profile::kCompatible) {
       return Combine(score, max);
@@ -310,6 +312,9 @@ struct Placer::Impl {
     // Upstream looks at every node of a small cluster, so an error on any of them ends the attempt.
     const bool eager = nodes.size() <= kNodesAllTried;
     for (const std::uint32_t rank : shape.pending) {
+      if (!shape.answers[rank].pending) {
+        continue;  // listed twice
+      }
       const NodeInfo& node = *nodes[rank];
       ++decision.nodes_visited;
       NodeResult result;
@@ -324,7 +329,8 @@ struct Placer::Impl {
         }
       }
       if (result.status.ok()) {
-        cache.Push(shape, rank, ScoreOf(attempt, node, RawScore{}, {}), ShapeCache::State::kTryable);
+        cache.Push(
+            shape, rank, ScoreOf(attempt, node, RawScore{}, {}), ShapeCache::State::kTryable);
       } else {
         cache.Reject(shape, rank, result.status);
       }

@@ -22,8 +22,10 @@ struct RawScore {
 /// Upstream's sum of weighted, normalised scores. `max` holds the largest raw parts over all nodes.
 [[nodiscard]] std::int64_t Combine(const RawScore& raw, const RawScore& max);
 
-/// Prefers nodes whose devices are mostly held, then those that upstream likes least: gaps stay whole.
-[[nodiscard]] std::int64_t PackingScore(std::int64_t compatible, std::int64_t held,
+/// Prefers nodes whose devices are mostly held, then those that upstream likes least: gaps stay
+/// whole.
+[[nodiscard]] std::int64_t PackingScore(std::int64_t compatible,
+                                        std::int64_t held,
                                         std::int64_t devices);
 
 }  // namespace allot::placement

@@ -102,14 +102,16 @@ base::Result<void> Cluster::Keep(const Value& value,
     const api::StrategyContext context{.gates = gates, .now = {}};
     strategy->apply_defaults(context, object, *arena_);
   }
-  const auto same = std::find_if(list.begin(), list.end(), [&](const T* other) {
-    return other->metadata.name == object->metadata.name &&
-           other->metadata.namespace_ == object->metadata.namespace_;
-  });
-  if (same != list.end() && !object->metadata.name.empty()) {
-    *same = object;
-  } else {
+  if (object->metadata.name.empty()) {
     list.push_back(object);
+    return {};
+  }
+  const auto [at, added] = index_[std::string(value.StringAt({"kind"}))].try_emplace(
+      {object->metadata.namespace_, object->metadata.name}, list.size());
+  if (added) {
+    list.push_back(object);
+  } else {
+    list[at->second] = object;
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/core/v1.gen.h"
@@ -54,6 +55,9 @@ class Cluster {
                                         std::vector<const T*>& list);
 
   std::unique_ptr<base::Arena> arena_;
+  /// Where an object is in its list, by kind, namespace and name.
+  std::map<std::string, std::map<std::pair<std::string_view, std::string_view>, std::size_t>>
+      index_;
 };
 
 }  // namespace allot::snapshot
