@@ -234,7 +234,10 @@ const Consumer* Search::ConsumerOf(const Candidate& candidate) const {
 CounterLedger& Search::LedgerOf(std::uint32_t pool) {
   CounterLedger& ledger = ledgers_[pool];
   if (!ledger.started()) {
-    ledger.Start(*problem_.view->pools[pool], *problem_.state, features_.compatibility_groups);
+    ledger.Start(*problem_.view->pools[pool],
+                 *problem_.state,
+                 features_.compatibility_groups,
+                 variant_ != Variant::kStable);
   }
   return ledger;
 }

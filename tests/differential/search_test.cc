@@ -57,6 +57,31 @@ INSTANTIATE_TEST_SUITE_P(Mixes,
                            return info.param == ProblemMix::kBasic ? "Basic" : "Everything";
                          });
 
+std::string OneDevice(const std::string& device, const std::string& request) {
+  return R"({"id":"h","node":{"metadata":{"name":"n1"}},"classes":[{"metadata":{"name":"any"},"spec":{}}],)"
+         R"("slices":[{"metadata":{"name":"s"},"spec":{"driver":"x","pool":{"name":"p","generation":1,)"
+         R"("resourceSliceCount":1},"nodeName":"n1","devices":[{"name":"d")" +
+         device +
+         R"(}]}}],"claims":[{"metadata":{"name":"c","namespace":"default"},"spec":{"devices":{"requests":[)"
+         R"({"name":"r","exactly":{"deviceClassName":"any","allocationMode":"ExactCount")" +
+         request + "}}]}}}]}";
+}
+
+// Objects no API server accepts, but a file may hold: errors, never crashes.
+TEST(HostileInputTest, IsRefused) {
+  const auto negative = Solve(OneDevice("", R"(,"count":-1)"), {}, false);
+  ASSERT_TRUE(negative);
+  EXPECT_EQ(negative->answer.outcome, "fatal");
+  const auto step = Solve(
+      OneDevice(
+          R"(,"allowMultipleAllocations":true,"capacity":{"m":{"value":"8","requestPolicy":{"validRange":{"step":"2"}}}})",
+          R"(,"count":1,"capacity":{"requests":{"m":"3"}})"),
+      {},
+      false);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->answer.outcome, "fatal");
+}
+
 TEST(OracleTest, RandomProblemsLikeTheRealAllocator) {
   const char* const path = std::getenv("ALLOT_ORACLE_ALLOCATOR");
   if (path == nullptr) {
