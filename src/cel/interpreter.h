@@ -51,8 +51,6 @@ class Interpreter {
   Value ExecLoop(const Step& step, Frame* frame);
   bool Iterate(Frame& frame);
   Value Finish(Frame& frame);
-  Value Apply(const Step& step, std::span<const Value> args);
-  Value ApplyRegex(const Step& step, std::span<const Value> args);
 
   Value Resolve(const Path& path, Frame* frame);
   Value ResolveVariable(const Path& path, Frame* frame);

@@ -125,6 +125,12 @@ class Plan {
                             Plan& plan,
                             std::string& error);
 
+/// Calls the function of a step. `libraries`: those of its plan.
+[[nodiscard]] Value Call(Context& context,
+                         std::uint32_t libraries,
+                         const Step& step,
+                         std::span<const Value> args);
+
 /// A literal as a value. Lifetime: the literal's text.
 [[nodiscard]] Value LiteralValue(const Literal& literal);
 

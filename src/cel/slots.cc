@@ -92,7 +92,6 @@ class SlotPlan::Builder {
     Node node;
     node.op = op;
     node.step = &step;
-    node.overload = step.overload;
     node.first = static_cast<std::uint16_t>(out_->operands_.size());
     node.count = static_cast<std::uint16_t>(operands.size());
     out_->operands_.insert(out_->operands_.end(), operands.begin(), operands.end());
@@ -133,12 +132,7 @@ class SlotPlan::Builder {
     if (name == op::kNot) {
       return MakeNode(Op::kNot, step);
     }
-    const bool known = step.overload != nullptr && step.overload->fn != nullptr &&
-                       step.function->singleton == nullptr;
-    if (!known && step.function->singleton != nullptr) {
-      return std::nullopt;
-    }
-    return MakeNode(known ? Op::kCall : Op::kDispatch, step);
+    return MakeNode(Op::kCall, step);
   }
 
   // Which of the maps of the device a path begins with; nothing when it is another path.
@@ -352,8 +346,7 @@ Value SlotPlan::Eval(const Node& node, Context& scratch, std::span<const Value> 
       return value.Is(ValueKind::kString) ? Value::Bool(node.step->regex->Matches(value.text()))
                                           : MaybeNoSuchOverload(value);
     }
-    case Op::kCall:
-    case Op::kDispatch: return EvalCall(node, scratch, slots);
+    case Op::kCall: return EvalCall(node, scratch, slots);
   }
   return NoSuchOverload();
 }
@@ -392,7 +385,7 @@ Value SlotPlan::EvalCompare(const Node& node,
       default: return Value::Bool(left >= right);
     }
   }
-  return Dispatch(scratch, *node.step->function, libraries_, args);
+  return Call(scratch, libraries_, *node.step, args);
 }
 
 Value SlotPlan::EvalCall(const Node& node, Context& scratch, std::span<const Value> slots) const {
@@ -403,16 +396,7 @@ Value SlotPlan::EvalCall(const Node& node, Context& scratch, std::span<const Val
       return args[i];
     }
   }
-  const Args given = std::span(args).first(node.count);
-  if (node.op == Op::kDispatch) {
-    return Dispatch(scratch, *node.step->function, libraries_, given);
-  }
-  for (std::size_t i = 0; i < node.count && node.step->function->type_guards; ++i) {
-    if (!MatchesRuntimeType(node.overload->params[i], args[i])) {
-      return NoSuchOverload();
-    }
-  }
-  return node.overload->fn(scratch, given);
+  return Call(scratch, libraries_, *node.step, std::span(args).first(node.count));
 }
 
 }  // namespace allot::cel

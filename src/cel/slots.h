@@ -76,7 +76,6 @@ class SlotPlan {
     kInSet,
     kMatches,
     kCall,
-    kDispatch,
   };
   struct Node {
     Op op = Op::kConstant;
@@ -84,7 +83,6 @@ class SlotPlan {
     std::uint16_t count = 0;
     std::uint16_t slot = 0;
     const Step* step = nullptr;
-    const Overload* overload = nullptr;
     Value constant;
   };
   class Builder;
