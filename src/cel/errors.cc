@@ -34,8 +34,9 @@ void Errors::Report(std::size_t offset, std::string message) {
   const std::string_view before = source_.substr(0, std::min(offset, source_.size()));
   const std::size_t newline = before.rfind('\n');
   const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
-  errors_.push_back(
-      {std::ranges::count(before, '\n') + 1, CountRunes(before.substr(start)), std::move(message)});
+  errors_.push_back({std::ranges::count(before, '\n') + 1,
+                     source_.empty() ? -1 : CountRunes(before.substr(start)),
+                     std::move(message)});
 }
 
 void Errors::ReportNowhere(std::string message) {

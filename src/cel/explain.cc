@@ -121,7 +121,14 @@ class Explainer {
  public:
   explicit Explainer(TreeBuilder& builder) : builder_(builder), tokens_(builder.source()) {}
 
-  void Run() { Call(-1, Rule::kStart); }
+  void Run() {
+    static_cast<void>(Call(-1, Rule::kStart));
+    for (const std::size_t offset : later_) {
+      if (!stopped_) {
+        builder_.errors().Report(offset, "unsupported ident kind");
+      }
+    }
+  }
 
  private:
   // Tokens.
@@ -326,6 +333,7 @@ class Explainer {
     if (!stopped_) {
       static_cast<void>(Body(rule, precedence));
     }
+    name_failed_ = failed_ && rule == Rule::kEscapeIdent;
     if (failed_ && !stopped_) {
       if (!recovering_) {
         recovering_ = true;
@@ -536,8 +544,16 @@ class Explainer {
         La(2) != Token::kQuestion) {
       return NoViable(2);
     }
-    return Match(105, Token::kDot) && Optional(107, 106, Token::kQuestion) &&
-           Call(109, Rule::kEscapeIdent);
+    if (!Match(105, Token::kDot) || !Optional(107, 106, Token::kQuestion)) {
+      return false;
+    }
+    const std::size_t name = Ahead(1).offset;
+    name_failed_ = false;
+    const bool fine = Call(109, Rule::kEscapeIdent);
+    if (name_failed_) {
+      later_.push_back(name);
+    }
+    return fine;
   }
 
   enum class Form : std::uint8_t { kIdent, kCall, kMessage };
@@ -631,6 +647,9 @@ class Explainer {
   bool limited_ = false;
   int consumed_ = 0;
   int attempts_ = 0;
+  bool name_failed_ = false;
+  std::vector<std::size_t>
+      later_;  // selected names that are none, which upstream finds after parsing
   int reports_ = 0;
 };
 
