@@ -34,8 +34,8 @@ using base::Reason;
 using base::Result;
 using base::Status;
 
-constexpr std::chrono::milliseconds kGrace{700};
-constexpr std::chrono::milliseconds kMostGrace{1500};
+constexpr std::chrono::milliseconds kGrace{300};
+constexpr std::chrono::milliseconds kMostGrace{1000};
 
 /// The type of the objects stored under a path, null when this server knows none.
 const schema::TypeDesc* StoredTypeOf(std::string_view path) {
