@@ -51,16 +51,16 @@ Result<void> CheckIdentity(const RequestPath& path,
                            const api::KindInfo& info,
                            const api::meta::ObjectMeta& metadata) {
   if (metadata.name.empty()) {
-    return base::Error(BadRequestError("name must be provided"));
+    return base::Error(BadRequestError(fmt::format(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided",
+        path.name)));
   }
   if (metadata.name != path.name) {
     return base::Error(NameMismatch(metadata.name, path.name));
   }
   if (info.namespaced && !metadata.namespace_.empty() && metadata.namespace_ != path.name_space) {
-    return base::Error(BadRequestError(fmt::format(
-        "the namespace of the object ({}) does not match the namespace on the request ({})",
-        metadata.namespace_,
-        path.name_space)));
+    return base::Error(BadRequestError(
+        "the namespace of the provided object does not match the namespace sent on the request"));
   }
   return {};
 }
