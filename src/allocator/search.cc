@@ -20,6 +20,8 @@ using inventory::SelectorCache;
 using inventory::Variant;
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+// Levels of the recursion a pod may need: far above what the API admits, far below the stack.
+constexpr std::size_t kMaxDepth = 4096;
 // A step with look-ahead costs about as much as this many plain ones.
 constexpr std::uint64_t kPrunedStepCost = 16;
 
@@ -85,6 +87,12 @@ bool Search::Begin(const Problem& problem) {
   const Prepared& prepared = *problem.prepared;
   if (!problem.view->error.empty()) {
     error_ = problem.view->error;
+    return false;
+  }
+  if (prepared.claims.size() * (kMaxResults + 2) + prepared.requests.size() > kMaxDepth) {
+    error_ = fmt::format("the pod asks for too much at once: {} claims with {} requests",
+                         prepared.claims.size(),
+                         prepared.requests.size());
     return false;
   }
   if (ledgers_.size() < problem.view->pools.size()) {
