@@ -17,14 +17,18 @@ namespace allot::net {
 
 namespace {
 
-// As the API server of Kubernetes: 256 KiB a stream, a connection's worth of them, see
-// dependencies.
+// As the API server of Kubernetes: 256 KiB a stream, and a connection's worth of them.
 constexpr std::uint32_t kStreamWindow = 256 * 1024;
 constexpr std::uint64_t kResetBurst = 2000;  // cancelled watches are normal; floods are not
 constexpr std::uint64_t kResetRate = 200;
 constexpr std::size_t kMaxDiscarded = 64U << 20U;
 constexpr std::size_t kFrameHeader = 9;
 constexpr std::size_t kFieldOverhead = 32;  // what RFC 9113 6.5.2 counts a field for
+
+/// What upstream says to a body above its limit.
+std::string TooLarge(std::size_t limit) {
+  return fmt::format("Request entity too large: limit is {}", limit);
+}
 
 class H2Server;
 
@@ -318,7 +322,7 @@ void H2Server::HeadersDone(H2Stream& stream, bool end) {
   std::uint64_t size = 0;
   std::from_chars(length.data(), length.data() + length.size(), size);
   if (size > limits_.body_bytes) {
-    Refuse(stream, 413, "the request body is too large");
+    Refuse(stream, 413, TooLarge(limits_.body_bytes));
     return;
   }
   request.body.reserve(static_cast<std::size_t>(size));
@@ -345,7 +349,7 @@ int H2Server::OnBody(std::int32_t id, std::string_view piece) {
   }
   std::string& body = stream->request->body;
   if (piece.size() > limits_.body_bytes - body.size()) {
-    Refuse(*stream, 413, "the request body is too large");
+    Refuse(*stream, 413, TooLarge(limits_.body_bytes));
     return 0;
   }
   body.append(piece);
