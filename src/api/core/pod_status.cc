@@ -213,6 +213,75 @@ void ValidateNodeAllocatable(const Pod& pod, const Path& path, FieldErrors& erro
   }
 }
 
+template <typename T, typename Key>
+void ReportDuplicates(const List<T>& items, Key key, const Path& path, FieldErrors& errors) {
+  std::set<Str> seen;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!seen.insert(items[i].*key).second) {
+      errors.Duplicate(path.Index(i), BadValue::Json(Desc<T>(), &items[i]));
+    }
+  }
+}
+
+/// The declarative rules of the same list.
+void ValidateNodeAllocatableDeclared(const Pod& pod, const Path& path, FieldErrors& errors) {
+  const auto& statuses = pod.status.node_allocatable_resource_claim_statuses;
+  ReportDuplicates(
+      statuses, &NodeAllocatableResourceClaimStatus::resource_claim_name, path, errors);
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const auto& status = statuses[i];
+    const Path at = path.Index(i);
+    std::set<Str> containers;
+    for (std::size_t j = 0; j < status.containers.size(); ++j) {
+      if (!containers.insert(status.containers[j]).second) {
+        errors.Duplicate(at.Item("containers", j), status.containers[j]);
+      }
+    }
+    ReportDuplicates(
+        status.mapping, &NodeAllocatableMappedResources::name, at.Child("mapping"), errors);
+    for (std::size_t j = 0; j < status.mapping.size(); ++j) {
+      const Path item = at.Item("mapping", j);
+      if (status.mapping[j].name.empty()) {
+        errors.Required(item.Child("name"));
+      }
+      if (status.mapping[j].quantity == nullptr) {
+        errors.Required(item.Child("quantity"));
+      }
+    }
+    ReportDuplicates(
+        status.overhead, &NodeAllocatableOverheadResources::name, at.Child("overhead"), errors);
+    for (std::size_t j = 0; j < status.overhead.size(); ++j) {
+      const Path item = at.Item("overhead", j);
+      if (status.overhead[j].name.empty()) {
+        errors.Required(item.Child("name"));
+      }
+    }
+  }
+}
+
+/// The ids a runtime reports for the processes of containers.
+void ValidateUsers(const List<ContainerStatus>& statuses, const Path& path, FieldErrors& errors) {
+  constexpr std::int64_t kMaxUid = 4294967295;
+  constexpr std::int64_t kMaxGid = 2147483647;
+  const auto check = [&](std::int64_t id, std::int64_t most, const Path& at) {
+    errors.InvalidAll(at, id, RangeProblems(id, 0, most));
+  };
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const ContainerUser* const user = statuses[i].user;
+    if (user == nullptr || user->linux == nullptr) {
+      continue;
+    }
+    const Path status = path.Index(i);
+    const Path at_user = status.Child("user");
+    const Path at = at_user.Child("linux");
+    check(user->linux->uid, kMaxUid, at.Child("uid"));
+    check(user->linux->gid, kMaxGid, at.Child("gid"));
+    for (std::size_t j = 0; j < user->linux->supplemental_groups.size(); ++j) {
+      check(user->linux->supplemental_groups[j], kMaxGid, at.Item("supplementalGroups", j));
+    }
+  }
+}
+
 /// The addresses of podIPs or hostIPs: good ones, at most one a family.
 template <typename Ip>
 void ValidateIps(const List<Ip>& ips, const List<Ip>& old, const Path& path, FieldErrors& errors) {
@@ -365,7 +434,6 @@ Container WithoutResize(Container container, const Container& old, schema::Edito
   };
   restore(container.resources.limits, old.resources.limits);
   restore(container.resources.requests, old.resources.requests);
-  container.resize_policy = old.resize_policy;
   return container;
 }
 
@@ -427,9 +495,16 @@ void ValidatePodStatusUpdate(const StrategyContext& context,
                       nullptr,
                       status.Child("ephemeralContainerStatuses"),
                       errors);
+  ValidateUsers(next.status.container_statuses, status.Child("containerStatuses"), errors);
+  ValidateUsers(next.status.init_container_statuses, status.Child("initContainerStatuses"), errors);
+  ValidateUsers(next.status.ephemeral_container_statuses,
+                status.Child("ephemeralContainerStatuses"),
+                errors);
   ValidateClaimStatuses(next, status.Child("resourceClaimStatuses"), errors);
   ValidateExtendedClaim(next, status.Child("extendedResourceClaimStatus"), errors);
-  ValidateNodeAllocatable(next, status.Child("nodeAllocatableResourceClaimStatuses"), errors);
+  const Path node_allocatable = status.Child("nodeAllocatableResourceClaimStatuses");
+  ValidateNodeAllocatable(next, node_allocatable, errors);
+  ValidateNodeAllocatableDeclared(next, node_allocatable, report.declared);
   ValidateAddresses(next.status, old.status, status, errors);
   ValidateAllocatedResources(next,
                              next.status.container_statuses,
