@@ -1,7 +1,7 @@
 // JSON Patch and JSON Merge Patch with the behaviour of the library upstream uses: negative indices
 // count from the end, `replace` of an absent member adds it, an absent value is null.
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -61,7 +61,30 @@ Result<std::size_t> Place(std::int64_t index, std::size_t size, std::size_t base
 struct Target {
   Value* container = nullptr;
   std::string key;
+  int depth = 0;  // of what is put there
 };
+
+constexpr int kDeepest = 10000;  // as deep as a document may be read
+
+/// Unit: levels of arrays and objects.
+int DepthOf(const Value& value) {
+  int deepest = 0;
+  for (const Value& item : value.items()) {
+    deepest = std::max(deepest, DepthOf(item));
+  }
+  for (const text::Member& member : value.members()) {
+    deepest = std::max(deepest, DepthOf(member.value));
+  }
+  return value.is_array() || value.is_object() ? deepest + 1 : 0;
+}
+
+/// Copies into their own copies double the depth, so it is checked with every value put in.
+Result<void> CheckDepth(const Target& target, const Value& value) {
+  if (target.depth + DepthOf(value) > kDeepest) {
+    return Fail("exceeded max depth");
+  }
+  return {};
+}
 
 /// The member or element; null when an object lacks it. Errors: no index, or out of range.
 Result<Value*> Get(Value& container, const std::string& key) {
@@ -80,11 +103,11 @@ Target FindTarget(Value& document, std::string_view path) {
   }
   path.remove_prefix(path.find('/') + 1);
   Value* at = &document;
-  while (true) {
+  for (int depth = 1;; ++depth) {
     const std::size_t slash = path.find('/');
     const std::string key = PointerKey(path.substr(0, slash));
     if (slash == std::string_view::npos) {
-      return {at, key};
+      return {at, key, depth};
     }
     path.remove_prefix(slash + 1);
     auto next = Get(*at, key);
@@ -96,6 +119,7 @@ Target FindTarget(Value& document, std::string_view path) {
 }
 
 Result<void> Add(const Target& target, Value value) {
+  ALLOT_RETURN_IF_ERROR(CheckDepth(target, value));
   if (!target.container->is_array()) {
     target.container->Set(target.key, std::move(value));
     return {};
@@ -218,10 +242,12 @@ class Operation {
       return Fail("replace operation does not apply: doc is missing key: " + where + ": " +
                   std::string(kMissing));
     }
+    Value value = NewValue();
+    ALLOT_RETURN_IF_ERROR(CheckDepth(target, value));
     if (*found != nullptr) {
-      **found = NewValue();
+      **found = std::move(value);
     } else {
-      target.container->Set(target.key, NewValue());
+      target.container->Set(target.key, std::move(value));
     }
     return {};
   }

@@ -89,6 +89,24 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UnknownOperation", R"({})", R"([{"op":"x","path":"/a"}])", "Unexpected kind: x"}),
     [](const auto& spec) { return spec.param.name; });
 
+TEST(JsonPatch, CopiesIntoThemselvesStopAtTheDepthOfADocument) {
+  text::Value document = Parse(R"({"a":{}})");
+  std::string path = "/a";
+  text::Value patch = text::Value::Array();
+  for (int i = 0; i < 15; ++i) {
+    text::Value copy;
+    copy["op"] = text::Value("copy");
+    copy["from"] = text::Value("/a");
+    copy["path"] = text::Value(path + "/a");
+    patch.Append(std::move(copy));
+    path += path;
+  }
+  const auto applied = schema::ApplyJsonPatch(document, patch);
+  ASSERT_FALSE(applied.has_value());
+  EXPECT_NE(applied.error().message().find("max depth"), std::string::npos)
+      << applied.error().message();
+}
+
 class MergePatches : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MergePatches, Apply) {
