@@ -137,6 +137,10 @@ std::string Matcher::ErrorText(std::uint32_t index) {
   return impl_->evaluator.Match(*impl_->program, impl_->table.View(index)).error;
 }
 
+Verdict Matcher::EvaluateOnce(std::uint32_t index) {
+  return impl_->Evaluate(index);
+}
+
 std::uint64_t Matcher::evaluations() const {
   return impl_->evaluations;
 }

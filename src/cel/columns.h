@@ -52,6 +52,8 @@ class Matcher {
   void MatchAll(std::span<Verdict> out);
   /// The error text for a device whose verdict is kError.
   [[nodiscard]] std::string ErrorText(std::uint32_t index);
+  /// Evaluates the expression for one device whatever is known about it; for measurements.
+  [[nodiscard]] Verdict EvaluateOnce(std::uint32_t index);
   /// How often the expression itself was evaluated so far.
   [[nodiscard]] std::uint64_t evaluations() const;
 

@@ -192,13 +192,14 @@ class SlotPlan::Builder {
   }
 
   Index MakePath(const Step& step, const Path& path) {
+    const bool test_only = !path.qualifiers.empty() && path.qualifiers.back().test_only;
     if (path.kind == Path::Kind::kConditional) {
       return path.qualifiers.empty() ? MakeConditional(step, path) : std::nullopt;
     }
     if (path.kind == Path::Kind::kRelative) {
       return path.qualifiers.empty() ? Make(*path.operand) : std::nullopt;
     }
-    if (path.name == "device" && path.qualifiers.size() == 1 && !step.test_only &&
+    if (path.name == "device" && path.qualifiers.size() == 1 && !test_only &&
         path.qualifiers[0].kind == Qualifier::Kind::kConstant && !path.qualifiers[0].optional) {
       const std::string_view field =
           path.qualifiers[0].key.Is(ValueKind::kString) ? path.qualifiers[0].key.text() : "";
@@ -215,12 +216,12 @@ class SlotPlan::Builder {
       return std::nullopt;
     }
     const bool optional = path.qualifiers[2].optional;
-    if ((path.qualifiers[1].optional && !optional) || (step.test_only && optional)) {
+    if ((path.qualifiers[1].optional && !optional) || (test_only && optional)) {
       return std::nullopt;
     }
-    return Slot(step.test_only ? Op::kHas
-                : optional     ? Op::kOptionalSlot
-                               : Op::kSlot,
+    return Slot(test_only  ? Op::kHas
+                : optional ? Op::kOptionalSlot
+                           : Op::kSlot,
                 {*capacity ? SlotKey::Kind::kCapacity : SlotKey::Kind::kAttribute,
                  path.qualifiers[1].key.text(),
                  path.qualifiers[2].key.text()});
