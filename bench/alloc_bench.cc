@@ -301,6 +301,11 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
+  if (verb.empty()) {
+    const int problems = allot::bench::Problems(nullptr);
+    const int clusters = allot::bench::Clusters();
+    return std::max(problems, clusters);
+  }
   std::printf("usage: alloc_bench problems [FILE.jsonl.gz] | cluster | print\n");
   return 2;
 }

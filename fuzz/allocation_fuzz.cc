@@ -1,0 +1,27 @@
+// Allocation problems from foreign bytes: no crash, and the pruned search answers like the plain
+// one.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "analysis/answer_case.h"
+#include "base/arena.h"
+#include "snapshot/allocation_case.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto problem = allot::snapshot::ParseAllocationCase(text);
+  if (!problem) {
+    return 0;
+  }
+  allot::base::Arena arena;
+  const auto plain = allot::analysis::AnswerCase(*problem, {.steps = 20'000, .plain = true}, arena);
+  const auto pruned =
+      allot::analysis::AnswerCase(*problem, {.steps = 320'000, .plain_undos = 0}, arena);
+  if (plain.outcome != "timeout" && pruned.outcome != "timeout" &&
+      plain.outcome != pruned.outcome) {
+    std::abort();
+  }
+  return 0;
+}
