@@ -157,13 +157,13 @@ BENCHMARK(BM_FleetFirst)->DenseRange(0, kSelectorCount - 1);
 
 void BM_OneChangedDevice1000Selectors(benchmark::State& state) {
   constexpr int kCount = 1000;
-  std::vector<std::unique_ptr<cel::Matcher>> matchers;
+  std::vector<cel::Matcher> matchers;
   for (int i = 0; i < kCount; ++i) {
     const std::string expression = fmt::format(
         R"(device.attributes["gpu.example.com"].model == "H100" && device.attributes["gpu.example.com"].index >= {})",
         i);
-    matchers.push_back(std::make_unique<cel::Matcher>(Fleet(), Compile(expression)));
-    static_cast<void>(matchers.back()->Match(0));
+    matchers.emplace_back(Fleet(), Compile(expression));
+    static_cast<void>(matchers.back().Match(0));
   }
   const Device a(1);
   const Device b(3);
@@ -171,8 +171,8 @@ void BM_OneChangedDevice1000Selectors(benchmark::State& state) {
   for (auto _ : state) {
     Fleet().Update(7, (turn++ % 2 == 0 ? a : b).view());
     int yes = 0;
-    for (const auto& matcher : matchers) {
-      yes += matcher->Match(7) == cel::Verdict::kTrue ? 1 : 0;
+    for (cel::Matcher& matcher : matchers) {
+      yes += matcher.Match(7) == cel::Verdict::kTrue ? 1 : 0;
     }
     benchmark::DoNotOptimize(yes);
   }

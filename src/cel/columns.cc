@@ -90,6 +90,13 @@ Matcher& Matcher::operator=(Matcher&&) noexcept = default;
 
 Verdict Matcher::Match(std::uint32_t index) {
   DeviceTable::Impl& table = impl_->table;
+  const std::vector<std::uint32_t>& codes = impl_->grouping.codes;
+  if (index < codes.size() && table.unbindable == 0) {
+    const std::uint32_t code = codes[index];
+    if (code < impl_->memo.size() && impl_->memo[code] != kUnknown) {
+      return impl_->memo[code];
+    }
+  }
   ALLOT_CHECK(index < table.rows.size());
   if (impl_->grouping.codes.size() <= index) {
     table.Extend(impl_->grouping);
