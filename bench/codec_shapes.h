@@ -1,21 +1,24 @@
-// The objects codec_bench measures: a running device pod with token volume, conditions and managed fields, its
-// allocated claim, and their create requests.  Thread safety: constant data.
+// The objects codec_bench measures: a running device pod with token volume, conditions and managed
+// fields, its allocated claim, and their create requests.  Thread safety: constant data.
 #pragma once
 
 #include <string_view>
 
 namespace allot::bench {
 
-inline constexpr std::string_view kPodCreate = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"train-000123","namespace":"load"},
+inline constexpr std::string_view kPodCreate =
+    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"train-000123","namespace":"load"},
 "spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"registry.example/train:1.4","resources":{"requests":{"cpu":"100m","memory":"64Mi"},
 "claims":[{"name":"gpu"}]}}],"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one-gpu"}]}})";
 
-inline constexpr std::string_view kClaimCreate = R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"generateName":"train-000123-gpu-","namespace":"load",
+inline constexpr std::string_view kClaimCreate =
+    R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"generateName":"train-000123-gpu-","namespace":"load",
 "annotations":{"resource.kubernetes.io/pod-claim-name":"gpu"},"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"train-000123",
 "uid":"0d4a5f44-0f0e-4e4f-9a53-6d3c8f6f2b11","controller":true,"blockOwnerDeletion":true}]},"spec":{"devices":{"requests":[{"name":"gpu",
 "exactly":{"deviceClassName":"gpu.example.com","allocationMode":"ExactCount","count":1}}]}}})";
 
-inline constexpr std::string_view kAllocatedClaim = R"({"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":"train-000123-gpu-7xk2q","generateName":"train-000123-gpu-",
+inline constexpr std::string_view kAllocatedClaim =
+    R"({"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":"train-000123-gpu-7xk2q","generateName":"train-000123-gpu-",
 "namespace":"load","uid":"5f0c1a52-7f2e-4f53-8c5b-3d1f7d7c8a01","resourceVersion":"482113","creationTimestamp":"2026-09-01T10:00:00Z",
 "annotations":{"resource.kubernetes.io/pod-claim-name":"gpu"},"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"train-000123",
 "uid":"0d4a5f44-0f0e-4e4f-9a53-6d3c8f6f2b11","controller":true,"blockOwnerDeletion":true}],
@@ -29,7 +32,8 @@ inline constexpr std::string_view kAllocatedClaim = R"({"kind":"ResourceClaim","
 "nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["node-0042"]}]}]},"allocationTimestamp":"2026-09-01T10:00:01Z"},
 "reservedFor":[{"resource":"pods","name":"train-000123","uid":"0d4a5f44-0f0e-4e4f-9a53-6d3c8f6f2b11"}]}})";
 
-inline constexpr std::string_view kRunningPod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"train-000123","namespace":"load","uid":"0d4a5f44-0f0e-4e4f-9a53-6d3c8f6f2b11","resourceVersion":"482127",
+inline constexpr std::string_view kRunningPod =
+    R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"train-000123","namespace":"load","uid":"0d4a5f44-0f0e-4e4f-9a53-6d3c8f6f2b11","resourceVersion":"482127",
 "generation":1,"creationTimestamp":"2026-09-01T10:00:00Z","labels":{"app":"train","batch.example.com/job":"train-42"},
 "managedFields":[{"manager":"load","operation":"Update","apiVersion":"v1","time":"2026-09-01T10:00:00Z","fieldsType":"FieldsV1",
 "fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:app":{},"f:batch.example.com/job":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"main\"}":{".":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:resources":{".":{},"f:claims":{},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:resourceClaims":{".":{},"k:{\"name\":\"gpu\"}":{".":{},"f:name":{},"f:resourceClaimTemplateName":{}}},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}},

@@ -1,10 +1,11 @@
-// allot scheduler, allot controllers: the components alone, through any Kubernetes API server, elected by Lease.
-#include <unistd.h>
-
+// allot scheduler, allot controllers: the components alone, through any Kubernetes API server,
+// elected by Lease.
 #include <array>
 #include <atomic>
 #include <memory>
 #include <string>
+
+#include <unistd.h>
 
 #include "allot/component_thread.h"
 #include "allot/components.h"
@@ -33,10 +34,15 @@ struct ComponentFlags {
 };
 
 void Declare(cli::Flags& parser, ComponentFlags& flags) {
-  parser.Text("--feature-gates", flags.feature_gates, "as of Kubernetes; set them as the API server has them");
-  parser.Bool("--leader-elect", flags.leader_elect, "act only while holding the Lease (default true)");
+  parser.Text("--feature-gates",
+              flags.feature_gates,
+              "as of Kubernetes; set them as the API server has them");
+  parser.Bool(
+      "--leader-elect", flags.leader_elect, "act only while holding the Lease (default true)");
   parser.Text("--leader-elect-resource-name", flags.lease_name, "name of the Lease");
-  parser.Text("--leader-elect-resource-namespace", flags.lease_namespace, "namespace of the Lease (default kube-system)");
+  parser.Text("--leader-elect-resource-namespace",
+              flags.lease_namespace,
+              "namespace of the Lease (default kube-system)");
   parser.Text("--log-level", flags.log_level, "debug, info, warning or error (default info)");
   parser.Text("--log-format", flags.log_format, "text or json (default text)");
   parser.Connection(flags.connection);
@@ -53,7 +59,9 @@ struct Process {
   std::unique_ptr<client::Client> lease_client;  // a busy component must not delay renewals
 };
 
-base::Result<std::unique_ptr<Process>> Prepare(const ComponentFlags& flags, const cli::Io& io, std::string_view agent) {
+base::Result<std::unique_ptr<Process>> Prepare(const ComponentFlags& flags,
+                                               const cli::Io& io,
+                                               std::string_view agent) {
   auto process = std::make_unique<Process>();
   ALLOT_RETURN_IF_ERROR(process->gates.Parse(flags.feature_gates));
   ALLOT_ASSIGN_OR_RETURN(process->log, MakeLogger(flags.log_level, flags.log_format));
@@ -62,9 +70,11 @@ base::Result<std::unique_ptr<Process>> Prepare(const ComponentFlags& flags, cons
     path = io.environment("KUBECONFIG");
   }
   if (path.empty()) {
-    return base::Error(base::Reason::kBadRequest, "--kubeconfig is needed: which API server to work through");
+    return base::Error(base::Reason::kBadRequest,
+                       "--kubeconfig is needed: which API server to work through");
   }
-  ALLOT_ASSIGN_OR_RETURN(process->config, client::LoadKubeconfig(path, {.context = flags.connection.context}));
+  ALLOT_ASSIGN_OR_RETURN(process->config,
+                         client::LoadKubeconfig(path, {.context = flags.connection.context}));
   if (!flags.connection.server.empty()) {
     process->config.server = flags.connection.server;
   }
@@ -80,7 +90,8 @@ std::string Identity(base::Random& random) {
   return std::string(name.data()) + "_" + random.Uuid();
 }
 
-/// Runs `start` once this process may act, until a signal or the loss of the Lease. Returns the exit code.
+/// Runs `start` once this process may act, until a signal or the loss of the Lease. Returns the
+/// exit code.
 int RunElected(const ComponentFlags& flags,
                Process& process,
                const std::string& lease,
@@ -96,7 +107,11 @@ int RunElected(const ComponentFlags& flags,
     options.name = lease;
     options.identity = Identity(process.random);
     elector = std::make_unique<client::LeaderElector>(
-        *process.lease_client, thread.loop(), options, [&] { elected = true; }, [&] { lost = true; });
+        *process.lease_client,
+        thread.loop(),
+        options,
+        [&] { elected = true; },
+        [&] { lost = true; });
     thread.Start(process.metrics, [&] { elector->Start(); }, [&] { elector->Release(); });
   }
   int code = cli::kOk;
@@ -109,7 +124,8 @@ int RunElected(const ComponentFlags& flags,
     }
   }
   if (lost.load()) {
-    io.err("error: the lease " + flags.lease_namespace + "/" + lease + " was lost; another replica may act now\n");
+    io.err("error: the lease " + flags.lease_namespace + "/" + lease +
+           " was lost; another replica may act now\n");
     code = cli::kFailed;
   }
   thread.Stop();
@@ -117,12 +133,17 @@ int RunElected(const ComponentFlags& flags,
 }
 
 /// Parses and prepares; a null process means: end with `code`.
-std::unique_ptr<Process> Begin(cli::Flags& parser, const ComponentFlags& flags, cli::Arguments arguments, const cli::Io& io,
-                               std::string_view agent, int& code) {
+std::unique_ptr<Process> Begin(cli::Flags& parser,
+                               const ComponentFlags& flags,
+                               cli::Arguments arguments,
+                               const cli::Io& io,
+                               std::string_view agent,
+                               int& code) {
   const auto rest = parser.Parse(arguments);
   code = cli::kUsage;
   if (!rest || !rest->empty()) {
-    io.err("error: " + (rest ? "unexpected argument \"" + (*rest)[0] + "\"" : rest.error().message()) + "\n");
+    io.err("error: " +
+           (rest ? "unexpected argument \"" + (*rest)[0] + "\"" : rest.error().message()) + "\n");
     return nullptr;
   }
   if (parser.help_wanted()) {
@@ -144,16 +165,25 @@ std::unique_ptr<Process> Begin(cli::Flags& parser, const ComponentFlags& flags, 
 int RunScheduler(cli::Arguments arguments, const cli::Io& io) {
   ComponentFlags flags;
   cli::Flags parser("scheduler --kubeconfig FILE",
-                    "Runs the scheduler in this process through the API server of a kubeconfig, in the place of kube-scheduler.");
-  parser.Text("--scheduler-name", flags.scheduler_name, "pods with this spec.schedulerName (default default-scheduler)");
+                    "Runs the scheduler in this process through the API server of a kubeconfig, in "
+                    "the place of kube-scheduler.");
+  parser.Text("--scheduler-name",
+              flags.scheduler_name,
+              "pods with this spec.schedulerName (default default-scheduler)");
   Declare(parser, flags);
   int code = cli::kOk;
-  const std::unique_ptr<Process> process = Begin(parser, flags, arguments, io, "allot-scheduler", code);
+  const std::unique_ptr<Process> process =
+      Begin(parser, flags, arguments, io, "allot-scheduler", code);
   if (process == nullptr) {
     return code;
   }
-  SchedulerThread scheduler(*process->client, process->metrics, process->log, base::SystemClock(), process->random,
-                            process->gates, flags.scheduler_name);
+  SchedulerThread scheduler(*process->client,
+                            process->metrics,
+                            process->log,
+                            base::SystemClock(),
+                            process->random,
+                            process->gates,
+                            flags.scheduler_name);
   const std::string lease = flags.lease_name.empty() ? "kube-scheduler" : flags.lease_name;
   code = RunElected(flags, *process, lease, io, [&]() -> base::Result<void> {
     scheduler.Start();
@@ -167,17 +197,25 @@ int RunScheduler(cli::Arguments arguments, const cli::Io& io) {
 int RunControllers(cli::Arguments arguments, const cli::Io& io) {
   ComponentFlags flags;
   cli::Flags parser("controllers --kubeconfig FILE",
-                    "Runs the controllers in this process through the API server of a kubeconfig, in the place of those of\n"
+                    "Runs the controllers in this process through the API server of a kubeconfig, "
+                    "in the place of those of\n"
                     "kube-controller-manager with the same names.");
-  parser.Text("--controllers", flags.controllers, "as of kube-controller-manager: '*,-node-lifecycle-controller'");
+  parser.Text("--controllers",
+              flags.controllers,
+              "as of kube-controller-manager: '*,-node-lifecycle-controller'");
   Declare(parser, flags);
   int code = cli::kOk;
-  const std::unique_ptr<Process> process = Begin(parser, flags, arguments, io, "allot-controllers", code);
+  const std::unique_ptr<Process> process =
+      Begin(parser, flags, arguments, io, "allot-controllers", code);
   if (process == nullptr) {
     return code;
   }
-  ControllersThread controllers(*process->client, process->metrics, process->log, base::SystemClock(),
-                                {.controllers = flags.controllers, .root_ca = process->config.ca_pem});
+  ControllersThread controllers(
+      *process->client,
+      process->metrics,
+      process->log,
+      base::SystemClock(),
+      {.controllers = flags.controllers, .root_ca = process->config.ca_pem});
   const std::string lease = flags.lease_name.empty() ? "kube-controller-manager" : flags.lease_name;
   code = RunElected(flags, *process, lease, io, [&]() -> base::Result<void> {
     ALLOT_RETURN_IF_ERROR(controllers.Start());

@@ -1,9 +1,9 @@
 #include "allot/components.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <utility>
+
+#include <unistd.h>
 
 namespace allot {
 namespace {
@@ -23,8 +23,8 @@ inventory::Features FeaturesOf(const api::GateSet& gates) {
   features.prioritized_list = gates.Enabled(Gate::kDRAPrioritizedList);
   features.partitionable_devices = gates.Enabled(Gate::kDRAPartitionableDevices);
   features.device_taints = gates.Enabled(Gate::kDRADeviceTaints);
-  features.device_binding_and_status =
-      gates.Enabled(Gate::kDRADeviceBindingConditions) && gates.Enabled(Gate::kDRAResourceClaimDeviceStatus);
+  features.device_binding_and_status = gates.Enabled(Gate::kDRADeviceBindingConditions) &&
+                                       gates.Enabled(Gate::kDRAResourceClaimDeviceStatus);
   features.consumable_capacity = gates.Enabled(Gate::kDRAConsumableCapacity);
   features.fractional_capacity_range = gates.Enabled(Gate::kDRAFractionalCapacityRange);
   features.list_type_attributes = gates.Enabled(Gate::kDRAListTypeAttributes);
@@ -42,7 +42,11 @@ SchedulerThread::SchedulerThread(client::Client& client,
                                  base::Random& random,
                                  const api::GateSet& gates,
                                  std::string scheduler_name)
-    : client_(client), metrics_(metrics), log_(log.Named("scheduler")), random_(random), thread_("scheduler", clock) {
+    : client_(client),
+      metrics_(metrics),
+      log_(log.Named("scheduler")),
+      random_(random),
+      thread_("scheduler", clock) {
   options_.scheduler_name = std::move(scheduler_name);
   options_.features = FeaturesOf(gates);
   options_.host = HostName();
@@ -52,7 +56,8 @@ void SchedulerThread::Start() {
   thread_.Start(
       metrics_,
       [this] {
-        scheduler_ = std::make_unique<scheduler::Scheduler>(client_, thread_.loop(), metrics_, log_, random_, options_);
+        scheduler_ = std::make_unique<scheduler::Scheduler>(
+            client_, thread_.loop(), metrics_, log_, random_, options_);
         scheduler_->Start();
       },
       [this] { scheduler_.reset(); });
@@ -70,7 +75,8 @@ ControllersThread::ControllersThread(client::Client& client,
       thread_("controllers", clock) {}
 
 base::Result<void> ControllersThread::Start() {
-  ALLOT_ASSIGN_OR_RETURN(manager_, controllers::Manager::Make(client_, thread_.loop(), metrics_, log_, options_));
+  ALLOT_ASSIGN_OR_RETURN(
+      manager_, controllers::Manager::Make(client_, thread_.loop(), metrics_, log_, options_));
   thread_.Start(metrics_, [this] { manager_->Start(); }, [this] { manager_.reset(); });
   return {};
 }

@@ -1,5 +1,5 @@
-// SchedulerThread and ControllersThread: the two components that also run alone, beside any Kubernetes API server.
-// Thread safety: made, started and stopped by one thread.
+// SchedulerThread and ControllersThread: the two components that also run alone, beside any
+// Kubernetes API server. Thread safety: made, started and stopped by one thread.
 #pragma once
 
 #include <memory>

@@ -22,8 +22,12 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::Start(ControlPlaneOpti
   plane->controllers_client_ = std::make_unique<client::LocalClient>(
       backend, client::Identity{"system:kube-controller-manager", {"system:authenticated"}});
   plane->controllers_ = std::make_unique<ControllersThread>(
-      *plane->controllers_client_, plane->metrics_, log, clock,
-      controllers::Options{.controllers = options.controllers, .root_ca = plane->server_->ca_pem()});
+      *plane->controllers_client_,
+      plane->metrics_,
+      log,
+      clock,
+      controllers::Options{.controllers = options.controllers,
+                           .root_ca = plane->server_->ca_pem()});
   ALLOT_RETURN_IF_ERROR(plane->controllers_->Start());
   plane->scheduler_client_ = std::make_unique<client::LocalClient>(
       backend, client::Identity{"system:kube-scheduler", {"system:authenticated"}});

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "allot/verbs.h"
-#include "cli/io.h"
 #include "cli/cel_command.h"
+#include "cli/io.h"
 #include "cli/simulate_command.h"
 #include "cli/verbs.h"
 

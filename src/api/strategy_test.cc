@@ -56,14 +56,12 @@ class StrategyTest : public testing::Test {
   Object Decode(std::string_view kind, std::string_view json) {
     Object object;
     object.json = json;
-    const KindInfo* const info = FindKind(kind == "Pod" || kind == "Node" ? "" : "resource.k8s.io",
-                                          "v1",
-                                          kind);
+    const KindInfo* const info =
+        FindKind(kind == "Pod" || kind == "Node" ? "" : "resource.k8s.io", "v1", kind);
     object.strategy = FindStrategy(*info->type);
     object.root = object.arena->Allocate(info->type->size, info->type->alignment);
     std::fill_n(static_cast<char*>(object.root), info->type->size, '\0');
-    const auto decoded =
-        schema::DecodeJson(*info->type, object.json, *object.arena, object.root);
+    const auto decoded = schema::DecodeJson(*info->type, object.json, *object.arena, object.root);
     EXPECT_TRUE(decoded) << decoded.error().message();
     if (object.strategy->apply_defaults != nullptr) {
       object.strategy->apply_defaults(Context(), object.root, *object.arena);
@@ -202,16 +200,16 @@ TEST_F(StrategyTest, LimitsStandInForAbsentRequests) {
 }
 
 TEST_F(StrategyTest, PodLevelLimitsBecomePodLevelRequests) {
-  const Object pod =
-      Create("Pod", Pod(R"({"requests": {"cpu": "250m"}})", R"("resources": {"limits": {"cpu": "1"}},)"));
+  const Object pod = Create(
+      "Pod", Pod(R"({"requests": {"cpu": "250m"}})", R"("resources": {"limits": {"cpu": "1"}},)"));
   EXPECT_EQ(pod.errors, "");
   // What the containers ask for goes before the limit of the pod.
   EXPECT_EQ(pod.At("spec.resources"), R"({"limits":{"cpu":"1"},"requests":{"cpu":"250m"}})");
 }
 
 TEST_F(StrategyTest, PodLevelRequestsHoldThoseOfContainers) {
-  const Object pod =
-      Create("Pod", Pod(R"({"requests": {"cpu": "2"}})", R"("resources": {"requests": {"cpu": "1"}},)"));
+  const Object pod = Create(
+      "Pod", Pod(R"({"requests": {"cpu": "2"}})", R"("resources": {"requests": {"cpu": "1"}},)"));
   EXPECT_EQ(pod.errors,
             "spec.resources.requests[cpu]: Invalid value: \"1\": must be greater than or equal to "
             "aggregate container requests of 2\n");
@@ -223,8 +221,8 @@ TEST_F(StrategyTest, SpecOfAPodIsFixedButForAFewFields) {
   EXPECT_EQ(Update(old, "Pod", Pod("{}")).errors, "");  // a gate goes
   EXPECT_NE(Update(old, "Pod", Pod("{}", R"("schedulingGates": [{"name": "b/g"}],)")).errors, "");
   const Object moved = Update(old, "Pod", Pod("{}", R"("schedulerName": "other",)"));
-  EXPECT_TRUE(moved.errors.starts_with(
-      "spec: Forbidden: pod updates may not change fields other than"))
+  EXPECT_TRUE(
+      moved.errors.starts_with("spec: Forbidden: pod updates may not change fields other than"))
       << moved.errors;
 }
 
@@ -287,8 +285,8 @@ TEST_F(StrategyTest, DroppedFieldsAreNoChange) {
 }
 
 TEST_F(StrategyTest, TaintsGetTheTimeTheyWereAdded) {
-  const Object slice = Create(
-      "ResourceSlice", Slice("", R"("taints": [{"key": "k", "effect": "NoSchedule"}],)"));
+  const Object slice =
+      Create("ResourceSlice", Slice("", R"("taints": [{"key": "k", "effect": "NoSchedule"}],)"));
   EXPECT_EQ(slice.At("spec.devices.0.taints.0.timeAdded"), R"("2027-01-15T08:00:00Z")");
 }
 
@@ -302,9 +300,10 @@ TEST_F(StrategyTest, ExpressionsOfSelectorsAreCompiled) {
   EXPECT_EQ(Create("DeviceClass", device_class("device.driver")).errors,
             "spec.selectors[0].cel.expression: Invalid value: \"device.driver\": must evaluate to "
             "bool or the unknown type, not string\n");
-  EXPECT_TRUE(Create("DeviceClass", device_class("nosuch")).errors.starts_with(
-      "spec.selectors[0].cel.expression: Invalid value: \"nosuch\": compilation failed: ERROR: "
-      "<input>:1:1: undeclared reference to 'nosuch'"));
+  EXPECT_TRUE(Create("DeviceClass", device_class("nosuch"))
+                  .errors.starts_with("spec.selectors[0].cel.expression: Invalid value: "
+                                      "\"nosuch\": compilation failed: ERROR: "
+                                      "<input>:1:1: undeclared reference to 'nosuch'"));
 }
 
 TEST_F(StrategyTest, ClusterObjectsHaveNoNamespace) {

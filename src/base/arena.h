@@ -1,7 +1,8 @@
 // Arena: bump allocation for values that live and die together (decoded objects, drafts, requests).
 //
-// Only trivially destructible things may be put into it: nothing is ever destroyed, one call frees all.
-// Thread safety: one writer; what was put in may be read from any thread once publishing it is ordered.
+// Only trivially destructible things may be put into it: nothing is ever destroyed, one call frees
+// all. Thread safety: one writer; what was put in may be read from any thread once publishing it is
+// ordered.
 #pragma once
 
 #include <cstddef>

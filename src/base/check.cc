@@ -1,10 +1,10 @@
 #include "base/check.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include <unistd.h>
 
 namespace allot::base {
 

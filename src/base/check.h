@@ -8,7 +8,7 @@ namespace allot::base {
 
 }  // namespace allot::base
 
-#define ALLOT_CHECK(condition) \
+#define ALLOT_CHECK(condition)                                                                    \
   (__builtin_expect(!(condition), 0) ? ::allot::base::CheckFailed(#condition, __FILE__, __LINE__) \
                                      : static_cast<void>(0))
 

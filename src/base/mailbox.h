@@ -1,10 +1,11 @@
 // Mailbox<T>: the only cross-thread queue of the house.
 //
-// Many producers, one consumer. A producer wakes the consumer only when the queue turns non-empty; the
-// consumer swaps everything out at once. Stop and emptiness are checked under the lock before sleeping,
-// so neither a message nor the stop can be lost. A consumer that sleeps elsewhere (an event loop)
-// passes a wake function, called outside the lock, once per turn from empty to non-empty.
-// Thread safety: Post, PostAll and Stop from any thread; Drain and Wait from the one consumer.
+// Many producers, one consumer. A producer wakes the consumer only when the queue turns non-empty;
+// the consumer swaps everything out at once. Stop and emptiness are checked under the lock before
+// sleeping, so neither a message nor the stop can be lost. A consumer that sleeps elsewhere (an
+// event loop) passes a wake function, called outside the lock, once per turn from empty to
+// non-empty. Thread safety: Post, PostAll and Stop from any thread; Drain and Wait from the one
+// consumer.
 #pragma once
 
 #include <chrono>
@@ -59,7 +60,8 @@ class Mailbox {
       if (was_empty) {
         queue_.swap(messages);
       } else {
-        queue_.insert(queue_.end(), std::make_move_iterator(messages.begin()),
+        queue_.insert(queue_.end(),
+                      std::make_move_iterator(messages.begin()),
                       std::make_move_iterator(messages.end()));
       }
     }
@@ -69,7 +71,8 @@ class Mailbox {
     return true;
   }
 
-  /// Moves all queued messages into `out` (cleared first) without waiting; true when there were any.
+  /// Moves all queued messages into `out` (cleared first) without waiting; true when there were
+  /// any.
   bool Drain(std::vector<T>& out) {
     out.clear();
     const std::lock_guard lock(mutex_);
@@ -77,11 +80,15 @@ class Mailbox {
     return !out.empty();
   }
 
-  /// Waits until there are messages, Stop, or the time-out; then drains. True when `out` has messages.
-  bool Wait(std::vector<T>& out, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max()) {
+  /// Waits until there are messages, Stop, or the time-out; then drains. True when `out` has
+  /// messages.
+  bool Wait(std::vector<T>& out,
+            std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max()) {
     out.clear();
     std::unique_lock lock(mutex_);
-    const auto ready = [this] { return stopped_ || !queue_.empty(); };
+    const auto ready = [this] {
+      return stopped_ || !queue_.empty();
+    };
     if (timeout == std::chrono::nanoseconds::max()) {
       condition_.wait(lock, ready);
     } else {

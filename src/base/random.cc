@@ -1,9 +1,9 @@
 #include "base/random.h"
 
-#include <sys/random.h>
-
 #include <bit>
 #include <string_view>
+
+#include <sys/random.h>
 
 #include "base/check.h"
 
@@ -48,7 +48,9 @@ std::uint64_t Random::Below(std::uint64_t bound) {
   return value % bound;
 }
 
-double Random::Unit() { return static_cast<double>(Next() >> 11U) * 0x1.0p-53; }
+double Random::Unit() {
+  return static_cast<double>(Next() >> 11U) * 0x1.0p-53;
+}
 
 std::string Random::Uuid() {
   constexpr std::string_view kHex = "0123456789abcdef";

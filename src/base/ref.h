@@ -9,7 +9,8 @@
 
 namespace allot::base {
 
-/// Base of things held by Ref<T>. T needs `static void Destroy(const T*)` only when it was not made by new.
+/// Base of things held by Ref<T>. T needs `static void Destroy(const T*)` only when it was not made
+/// by new.
 template <typename T>
 class RefCounted {
  public:

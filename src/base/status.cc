@@ -49,7 +49,9 @@ Reason ReasonFromText(std::string_view text) {
   return Reason::kUnknown;
 }
 
-int ReasonCode(Reason reason) { return kReasons.at(static_cast<std::size_t>(reason)).code; }
+int ReasonCode(Reason reason) {
+  return kReasons.at(static_cast<std::size_t>(reason)).code;
+}
 
 Status::Status(Reason reason, std::string message) : body_(std::make_unique<Body>()) {
   body_->reason = reason;

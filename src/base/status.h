@@ -1,9 +1,9 @@
 // Status and Result: how every fallible function of the house answers.
 //
-// A Status maps one to one onto metav1.Status: a reason (with its HTTP code), a message, and details
-// (group, kind, name, uid, causes with field paths, seconds to wait). "Does not fit" is not an error
-// but an answer; see allocator/diagnosis.h.
-// Thread safety: values; const access from any thread.
+// A Status maps one to one onto metav1.Status: a reason (with its HTTP code), a message, and
+// details (group, kind, name, uid, causes with field paths, seconds to wait). "Does not fit" is not
+// an error but an answer; see allocator/diagnosis.h. Thread safety: values; const access from any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -125,19 +125,19 @@ using Result = std::expected<T, Status>;
 #define ALLOT_CONCAT(a, b) ALLOT_CONCAT_INNER(a, b)
 
 /// Returns the error of a Result<...> expression to the caller.
-#define ALLOT_RETURN_IF_ERROR(expression)                                                \
-  do {                                                                                   \
-    if (auto allot_status = (expression); !allot_status) {                               \
-      return std::unexpected<::allot::base::Status>(std::move(allot_status).error());    \
-    }                                                                                    \
+#define ALLOT_RETURN_IF_ERROR(expression)                                             \
+  do {                                                                                \
+    if (auto allot_status = (expression); !allot_status) {                            \
+      return std::unexpected<::allot::base::Status>(std::move(allot_status).error()); \
+    }                                                                                 \
   } while (false)
 
 /// ALLOT_ASSIGN_OR_RETURN(auto x, F()): declares or assigns x, or returns F's error.
 #define ALLOT_ASSIGN_OR_RETURN(target, expression) \
   ALLOT_ASSIGN_OR_RETURN_INNER(ALLOT_CONCAT(allot_result_, __LINE__), target, expression)
-#define ALLOT_ASSIGN_OR_RETURN_INNER(result, target, expression)                  \
-  auto result = (expression);                                                     \
-  if (!result) {                                                                  \
-    return std::unexpected<::allot::base::Status>(std::move(result).error());     \
-  }                                                                               \
+#define ALLOT_ASSIGN_OR_RETURN_INNER(result, target, expression)              \
+  auto result = (expression);                                                 \
+  if (!result) {                                                              \
+    return std::unexpected<::allot::base::Status>(std::move(result).error()); \
+  }                                                                           \
   target = *std::move(result)

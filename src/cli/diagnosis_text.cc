@@ -26,10 +26,12 @@ void AddCause(const Cause& cause, std::string_view indent, std::string& out) {
 }
 
 void AddFunnel(const allocator::RequestFunnel& funnel, std::string& out) {
-  out += "  request " + funnel.request + " of claim " + funnel.claim + " wants " + std::to_string(funnel.wanted) + ":\n";
+  out += "  request " + funnel.request + " of claim " + funnel.claim + " wants " +
+         std::to_string(funnel.wanted) + ":\n";
   out += "    " + std::to_string(funnel.published) + " devices published for the node\n";
   for (const allocator::FunnelStage& stage : funnel.stages) {
-    out += "    " + std::to_string(stage.left) + " left after " + std::string(CauseName(stage.lost_to));
+    out += "    " + std::to_string(stage.left) + " left after " +
+           std::string(CauseName(stage.lost_to));
     if (!stage.example.empty()) {
       out += " (" + stage.example + ")";
     }
@@ -48,8 +50,10 @@ std::string DiagnosisText(const allocator::Diagnosis& diagnosis) {
     }
   }
   for (const allocator::NodeDiagnosis& group : diagnosis.groups) {
-    out += "\n" + (group.nodes == 1 ? "Node " + group.example_node
-                                    : std::to_string(group.nodes) + " nodes like " + group.example_node) + ":\n";
+    out += "\n" +
+           (group.nodes == 1 ? "Node " + group.example_node
+                             : std::to_string(group.nodes) + " nodes like " + group.example_node) +
+           ":\n";
     for (const std::string& reason : group.reasons) {
       out += "  " + reason + "\n";
     }

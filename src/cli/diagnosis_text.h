@@ -1,5 +1,5 @@
-// DiagnosisText: a Diagnosis as text for people: the causes, and for each group of nodes the funnel of every request.
-// Thread safety: pure.
+// DiagnosisText: a Diagnosis as text for people: the causes, and for each group of nodes the funnel
+// of every request. Thread safety: pure.
 #pragma once
 
 #include <string>

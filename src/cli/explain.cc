@@ -1,4 +1,5 @@
-// allot explain: why a pod is pending, or what it got; the scheduler's own decision on the cluster as it is now.
+// allot explain: why a pod is pending, or what it got; the scheduler's own decision on the cluster
+// as it is now.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -33,7 +34,8 @@ base::Result<snapshot::Cluster> Fetch(Connection& connection) {
   for (const std::string_view path : kLists) {
     const auto answer = connection.rest().Send({.target = std::string(path)});
     if (!answer) {
-      if (answer.error().reason() == base::Reason::kNotFound && path.ends_with("devicetaintrules")) {
+      if (answer.error().reason() == base::Reason::kNotFound &&
+          path.ends_with("devicetaintrules")) {
         continue;  // not served by every cluster
       }
       return base::Error(answer.error());
@@ -44,29 +46,36 @@ base::Result<snapshot::Cluster> Fetch(Connection& connection) {
 }
 
 /// The claim behind an entry of the pod's spec; null when there is none (yet).
-const ResourceClaim* ClaimOf(const snapshot::Cluster& cluster, const Pod& pod, const api::core::PodResourceClaim& entry) {
-  std::string_view name = entry.resource_claim_name != nullptr ? *entry.resource_claim_name : std::string_view();
+const ResourceClaim* ClaimOf(const snapshot::Cluster& cluster,
+                             const Pod& pod,
+                             const api::core::PodResourceClaim& entry) {
+  std::string_view name =
+      entry.resource_claim_name != nullptr ? *entry.resource_claim_name : std::string_view();
   for (const auto& status : pod.status.resource_claim_statuses) {
     if (status.name == entry.name && status.resource_claim_name != nullptr) {
       name = *status.resource_claim_name;
     }
   }
-  const auto found = std::find_if(cluster.claims.begin(), cluster.claims.end(), [&](const ResourceClaim* claim) {
-    return claim->metadata.namespace_ == pod.metadata.namespace_ && claim->metadata.name == name;
-  });
+  const auto found =
+      std::find_if(cluster.claims.begin(), cluster.claims.end(), [&](const ResourceClaim* claim) {
+        return claim->metadata.namespace_ == pod.metadata.namespace_ &&
+               claim->metadata.name == name;
+      });
   return found == cluster.claims.end() ? nullptr : *found;
 }
 
 void AddDevices(const api::resource::AllocationResult& allocation, std::string& out) {
   for (const auto& result : allocation.devices.results) {
-    out += "    " + std::string(result.request) + ": " + std::string(result.driver) + "/" + std::string(result.pool) + "/" +
-           std::string(result.device) + "\n";
+    out += "    " + std::string(result.request) + ": " + std::string(result.driver) + "/" +
+           std::string(result.pool) + "/" + std::string(result.device) + "\n";
   }
 }
 
 std::string DescribePlaced(const snapshot::Cluster& cluster, const Pod& pod) {
-  std::string out = "Pod " + std::string(pod.metadata.namespace_) + "/" + std::string(pod.metadata.name) + " is on node " +
-                    std::string(pod.spec.node_name) + ", phase " + std::string(pod.status.phase) + ".\n";
+  std::string out = "Pod " + std::string(pod.metadata.namespace_) + "/" +
+                    std::string(pod.metadata.name) + " is on node " +
+                    std::string(pod.spec.node_name) + ", phase " + std::string(pod.status.phase) +
+                    ".\n";
   for (const auto& entry : pod.spec.resource_claims) {
     const ResourceClaim* const claim = ClaimOf(cluster, pod, entry);
     if (claim == nullptr) {
@@ -78,8 +87,10 @@ std::string DescribePlaced(const snapshot::Cluster& cluster, const Pod& pod) {
       out += "not allocated; the pod cannot start before it is\n";
       continue;
     }
-    const bool reserved = std::any_of(claim->status.reserved_for.begin(), claim->status.reserved_for.end(),
-                                      [&pod](const auto& consumer) { return consumer.uid == pod.metadata.uid; });
+    const bool reserved =
+        std::any_of(claim->status.reserved_for.begin(),
+                    claim->status.reserved_for.end(),
+                    [&pod](const auto& consumer) { return consumer.uid == pod.metadata.uid; });
     out += reserved ? "allocated and reserved\n" : "allocated, but not reserved for this pod\n";
     AddDevices(*claim->status.allocation, out);
   }
@@ -95,13 +106,18 @@ std::string DescribeGated(const Pod& pod) {
          ".\n  what helps:  whoever set a gate removes it from spec.schedulingGates\n";
 }
 
-std::string DescribePending(snapshot::Cluster& cluster, const Pod& pod, const analysis::SimulateOptions& options) {
-  std::string out = "Pod " + std::string(pod.metadata.namespace_) + "/" + std::string(pod.metadata.name) + " is pending.\n";
+std::string DescribePending(snapshot::Cluster& cluster,
+                            const Pod& pod,
+                            const analysis::SimulateOptions& options) {
+  std::string out = "Pod " + std::string(pod.metadata.namespace_) + "/" +
+                    std::string(pod.metadata.name) + " is pending.\n";
   if (!pod.spec.scheduling_gates.empty()) {
     return out + DescribeGated(pod);
   }
   // Only this pod: what others that wait would take is not in its way yet.
-  std::erase_if(cluster.pods, [&pod](const Pod* other) { return other != &pod && other->spec.node_name.empty(); });
+  std::erase_if(cluster.pods, [&pod](const Pod* other) {
+    return other != &pod && other->spec.node_name.empty();
+  });
   const analysis::Simulation simulation = analysis::Simulate(cluster, options);
   for (const analysis::SimulatedPod& decided : simulation.pods) {
     if (decided.name != pod.metadata.name || decided.namespace_ != pod.metadata.namespace_) {
@@ -110,7 +126,8 @@ std::string DescribePending(snapshot::Cluster& cluster, const Pod& pod, const an
     if (!decided.placed) {
       return out + DiagnosisText(decided.diagnosis);
     }
-    out += "It fits now, on node " + decided.node + ": the scheduler has not tried it since that became possible, or none runs" +
+    out += "It fits now, on node " + decided.node +
+           ": the scheduler has not tried it since that became possible, or none runs" +
            " for schedulerName " + std::string(pod.spec.scheduler_name) + ".\n";
     for (const analysis::SimulatedClaim& claim : decided.claims) {
       if (claim.allocation != nullptr) {
@@ -120,7 +137,8 @@ std::string DescribePending(snapshot::Cluster& cluster, const Pod& pod, const an
     }
     return out;
   }
-  return out + "It is not waiting for the scheduler (phase " + std::string(pod.status.phase) + ").\n";
+  return out + "It is not waiting for the scheduler (phase " + std::string(pod.status.phase) +
+         ").\n";
 }
 
 }  // namespace
@@ -128,8 +146,11 @@ std::string DescribePending(snapshot::Cluster& cluster, const Pod& pod, const an
 int RunExplain(Arguments arguments, const Io& io) {
   ConnectionFlags connection_flags;
   std::string gates;
-  Flags parser("explain pod/NAME", "Says why a pod is pending (per request and group of nodes, with what would help), or what it got.");
-  parser.Text("--feature-gates", gates, "gates of the scheduler, where they differ from the defaults");
+  Flags parser("explain pod/NAME",
+               "Says why a pod is pending (per request and group of nodes, with what would help), "
+               "or what it got.");
+  parser.Text(
+      "--feature-gates", gates, "gates of the scheduler, where they differ from the defaults");
   parser.Namespace(connection_flags);
   parser.Connection(connection_flags);
   const auto usage = [&io](const std::string& text) {
@@ -145,9 +166,11 @@ int RunExplain(Arguments arguments, const Io& io) {
     return kOk;
   }
   std::string name;
-  if (rest->size() == 1 && ((*rest)[0].starts_with("pod/") || (*rest)[0].starts_with("pods/") || (*rest)[0].starts_with("po/"))) {
+  if (rest->size() == 1 && ((*rest)[0].starts_with("pod/") || (*rest)[0].starts_with("pods/") ||
+                            (*rest)[0].starts_with("po/"))) {
     name = (*rest)[0].substr((*rest)[0].find('/') + 1);
-  } else if (rest->size() == 2 && ((*rest)[0] == "pod" || (*rest)[0] == "pods" || (*rest)[0] == "po")) {
+  } else if (rest->size() == 2 &&
+             ((*rest)[0] == "pod" || (*rest)[0] == "pods" || (*rest)[0] == "po")) {
     name = (*rest)[1];
   } else {
     return usage("expected pod/NAME");
@@ -166,15 +189,19 @@ int RunExplain(Arguments arguments, const Io& io) {
     io.err(ErrorText(cluster.error()));
     return kFailed;
   }
-  const auto pod = std::find_if(cluster->pods.begin(), cluster->pods.end(), [&](const Pod* candidate) {
-    return candidate->metadata.name == name && candidate->metadata.namespace_ == connection->namespace_();
-  });
+  const auto pod =
+      std::find_if(cluster->pods.begin(), cluster->pods.end(), [&](const Pod* candidate) {
+        return candidate->metadata.name == name &&
+               candidate->metadata.namespace_ == connection->namespace_();
+      });
   if (pod == cluster->pods.end()) {
-    io.err("Error from server (NotFound): pods \"" + name + "\" not found in namespace " + connection->namespace_() + "\n");
+    io.err("Error from server (NotFound): pods \"" + name + "\" not found in namespace " +
+           connection->namespace_() + "\n");
     return kFailed;
   }
   const Pod& found = **pod;
-  io.out(found.spec.node_name.empty() ? DescribePending(*cluster, found, options) : DescribePlaced(*cluster, found));
+  io.out(found.spec.node_name.empty() ? DescribePending(*cluster, found, options)
+                                      : DescribePlaced(*cluster, found));
   return kOk;
 }
 

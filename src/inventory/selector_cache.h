@@ -1,9 +1,9 @@
 // SelectorCache: compiled device expressions and their verdicts on published devices.
 //
-// A SelectorSet is the list of expressions of one request: its class's, then its own. Its verdicts are
-// two bits a device, kept until the device's slice goes away, whatever node, pod or cycle asks. Errors
-// are not kept: they are found again when a search reaches the device again, as upstream does.
-// Thread safety: one thread.
+// A SelectorSet is the list of expressions of one request: its class's, then its own. Its verdicts
+// are two bits a device, kept until the device's slice goes away, whatever node, pod or cycle asks.
+// Errors are not kept: they are found again when a search reaches the device again, as upstream
+// does. Thread safety: one thread.
 #pragma once
 
 #include <cstddef>
@@ -92,8 +92,11 @@ class SelectorCache {
 
   /// The first position >= `from` in the slice whose device passes, or whose verdict is an error
   /// (`match` tells); the slice's device count when there is none.
-  [[nodiscard]] std::uint32_t Next(SelectorSet& set, const Slice& slice, std::uint32_t from,
-                                   Match& match, SelectorFailure& failure);
+  [[nodiscard]] std::uint32_t Next(SelectorSet& set,
+                                   const Slice& slice,
+                                   std::uint32_t from,
+                                   Match& match,
+                                   SelectorFailure& failure);
 
   [[nodiscard]] DerivedPtr InternDerived(std::string_view expression);
   /// The value of a derived attribute; kept while the device is published.

@@ -225,10 +225,9 @@ base::Result<ExactQuantity> ExactQuantity::Parse(std::string_view text) {
   if (precision >= 0 && shifted >= -9 && FastValue(scanned, suffix, out.value_)) {
     out.exponent_ = static_cast<std::int32_t>(shifted);
     const std::string digits = std::string(scanned.num) + std::string(scanned.denom);
-    out.keeps_text_ =
-        suffix.base == 2
-            ? ((out.value_ >> suffix.exponent) & 7) != 0
-            : out.exponent_ % 3 == 0 && !digits.ends_with("000") && digits[0] != '0';
+    out.keeps_text_ = suffix.base == 2
+                          ? ((out.value_ >> suffix.exponent) & 7) != 0
+                          : out.exponent_ % 3 == 0 && !digits.ends_with("000") && digits[0] != '0';
     out.keeps_text_ = out.keeps_text_ || text == "0";
     return out;
   }

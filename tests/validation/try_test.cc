@@ -10,9 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include <zlib.h>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "api/disabled_fields.h"
 #include "api/gates.h"

@@ -27,9 +27,8 @@ void ValidateDataSource(const Reference& source, const Path& path, FieldErrors& 
   }
   const Str group = source.api_group == nullptr ? Str() : *source.api_group;
   if (group.empty() && source.kind != "PersistentVolumeClaim") {
-    errors.Invalid(path,
-                   source.kind,
-                   "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
+    errors.Invalid(
+        path, source.kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
   }
   if (!group.empty()) {
     errors.InvalidAll(path.Child("apiGroup"), group, DnsSubdomainProblems(group));
@@ -157,9 +156,10 @@ void ValidateSignerName(Str name, const Path& path, FieldErrors& errors) {
   }
   const auto slash = name.find('/');
   if (slash == Str::npos || name.find('/', slash + 1) != Str::npos) {
-    errors.Invalid(path,
-                   name,
-                   "must be a fully qualified domain and path of the form 'example.com/signer-name'");
+    errors.Invalid(
+        path,
+        name,
+        "must be a fully qualified domain and path of the form 'example.com/signer-name'");
     return;
   }
   const Str domain = name.substr(0, slash);

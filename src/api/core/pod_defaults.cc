@@ -18,8 +18,12 @@ constexpr std::int32_t kFileMode = 0644;
 constexpr std::int64_t kTokenSeconds = 3600;
 
 /// The pull policy for an image: Always for the tag `latest` or none, else IfNotPresent.
-bool IsLowerAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool IsAlphanumeric(char c) { return IsLowerAlphanumeric(c) || (c >= 'A' && c <= 'Z'); }
+bool IsLowerAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+bool IsAlphanumeric(char c) {
+  return IsLowerAlphanumeric(c) || (c >= 'A' && c <= 'Z');
+}
 
 /// Lower-case letters and digits with ".", "_", "__" or dashes between.
 bool IsPathComponent(Str part) {
@@ -50,11 +54,10 @@ bool IsRegistry(Str host) {
   const auto colon = host.find(':');
   const Str name = host.substr(0, colon);
   const bool port_good =
-      colon == Str::npos || (colon + 1 < host.size() &&
-                             host.find_first_not_of("0123456789", colon + 1) == Str::npos);
-  const bool name_good = std::ranges::all_of(name, [](char c) {
-    return IsAlphanumeric(c) || c == '-' || c == '.';
-  });
+      colon == Str::npos ||
+      (colon + 1 < host.size() && host.find_first_not_of("0123456789", colon + 1) == Str::npos);
+  const bool name_good =
+      std::ranges::all_of(name, [](char c) { return IsAlphanumeric(c) || c == '-' || c == '.'; });
   return port_good && name_good && !name.empty() && IsAlphanumeric(name.front()) &&
          IsAlphanumeric(name.back()) && name.find("..") == Str::npos;
 }
@@ -70,8 +73,9 @@ bool IsImageName(Str name) {
   const auto slash = name.find('/');
   const Str first = name.substr(0, slash);
   const bool has_registry =
-      slash != Str::npos && (first.find_first_of(".:") != Str::npos || first == "localhost" ||
-                             std::ranges::any_of(first, [](char c) { return c >= 'A' && c <= 'Z'; }));
+      slash != Str::npos &&
+      (first.find_first_of(".:") != Str::npos || first == "localhost" ||
+       std::ranges::any_of(first, [](char c) { return c >= 'A' && c <= 'Z'; }));
   const Str path = has_registry ? name.substr(slash + 1) : name;
   const std::size_t added = path.find('/') == Str::npos && !has_registry ? kLibrary.size() : 0;
   if ((has_registry && !IsRegistry(first)) || path.size() + added > kMaxPath) {
@@ -95,8 +99,8 @@ Str PullPolicyOf(Str image) {
   const Str tag = colon == Str::npos ? (digest ? Str() : Str("latest"))
                                      : last.substr(0, last.find('@')).substr(colon + 1);
   const Str whole = image.substr(0, image.find('@'));
-  const bool tagged = whole.rfind(':') != Str::npos &&
-                      whole.find('/', whole.rfind(':')) == Str::npos;
+  const bool tagged =
+      whole.rfind(':') != Str::npos && whole.find('/', whole.rfind(':')) == Str::npos;
   const Str name = tagged ? whole.substr(0, whole.rfind(':')) : whole;
   return tag == "latest" && IsImageName(name) ? "Always" : "IfNotPresent";
 }

@@ -497,9 +497,8 @@ void ValidatePodStatusUpdate(const StrategyContext& context,
                       errors);
   ValidateUsers(next.status.container_statuses, status.Child("containerStatuses"), errors);
   ValidateUsers(next.status.init_container_statuses, status.Child("initContainerStatuses"), errors);
-  ValidateUsers(next.status.ephemeral_container_statuses,
-                status.Child("ephemeralContainerStatuses"),
-                errors);
+  ValidateUsers(
+      next.status.ephemeral_container_statuses, status.Child("ephemeralContainerStatuses"), errors);
   ValidateClaimStatuses(next, status.Child("resourceClaimStatuses"), errors);
   ValidateExtendedClaim(next, status.Child("extendedResourceClaimStatus"), errors);
   const Path node_allocatable = status.Child("nodeAllocatableResourceClaimStatuses");

@@ -37,8 +37,12 @@ void RequireSecretName(const LocalObjectReference* secret, const Path& path, Fie
   }
 }
 
-bool IsAlphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsAlphanumeric(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 /// "iqn.2015-02.example.com", and optionally a colon and the name of a target.
 bool IsIqn(Str name) {
@@ -57,10 +61,9 @@ bool IsIqn(Str name) {
   const Str rest = name.substr(kAuthority);
   const auto colon = rest.find(':');
   const Str authority = rest.substr(0, colon);
-  const bool authority_good =
-      !authority.empty() && std::ranges::all_of(authority, [](char c) {
-        return IsAlphanumeric(c) || c == '-' || c == '.';
-      });
+  const bool authority_good = !authority.empty() && std::ranges::all_of(authority, [](char c) {
+    return IsAlphanumeric(c) || c == '-' || c == '.';
+  });
   if (!authority_good || colon == Str::npos) {
     return false;
   }
