@@ -31,7 +31,7 @@ class SlotPlan::Builder {
   std::optional<std::uint16_t> Make(const Step& step) {
     switch (step.kind) {
       case StepKind::kConstant: return Constant(step.constant);
-      case StepKind::kPath: return MakePath(step, *step.path);
+      case StepKind::kPath: return MakePath(*step.path);
       case StepKind::kAnd: return MakeNode(Op::kAnd, step);
       case StepKind::kOr: return MakeNode(Op::kOr, step);
       case StepKind::kEqual: return MakeNode(Op::kEqual, step);
@@ -191,10 +191,10 @@ class SlotPlan::Builder {
     return Add(node);
   }
 
-  Index MakePath(const Step& step, const Path& path) {
+  Index MakePath(const Path& path) {
     const bool test_only = !path.qualifiers.empty() && path.qualifiers.back().test_only;
     if (path.kind == Path::Kind::kConditional) {
-      return path.qualifiers.empty() ? MakeConditional(step, path) : std::nullopt;
+      return std::nullopt;  // the exact interpreter's
     }
     if (path.kind == Path::Kind::kRelative) {
       return path.qualifiers.empty() ? Make(*path.operand) : std::nullopt;
@@ -225,22 +225,6 @@ class SlotPlan::Builder {
                 {*capacity ? SlotKey::Kind::kCapacity : SlotKey::Kind::kAttribute,
                  path.qualifiers[1].key.text(),
                  path.qualifiers[2].key.text()});
-  }
-
-  Index MakeConditional(const Step& step, const Path& path) {
-    const auto branch = [&](const Path& side) {
-      Step probe;
-      probe.kind = StepKind::kPath;
-      return MakePath(probe, side);
-    };
-    const Index condition = Make(*path.operand);
-    const Index truthy = condition ? branch(*path.truthy) : std::nullopt;
-    const Index falsy = truthy ? branch(*path.falsy) : std::nullopt;
-    if (!falsy) {
-      return std::nullopt;
-    }
-    const std::uint16_t operands[] = {*condition, *truthy, *falsy};
-    return Link(Op::kConditional, step, operands);
   }
 
   Plan& plan_;
@@ -318,13 +302,6 @@ Value SlotPlan::Eval(const Node& node, Context& scratch, std::span<const Value> 
     case Op::kLessEqual:
     case Op::kGreater:
     case Op::kGreaterEqual: return EvalCompare(node, scratch, slots);
-    case Op::kConditional: {
-      const Value condition = Eval(Operand(node, 0), scratch, slots);
-      if (!condition.Is(ValueKind::kBool)) {
-        return MaybeNoSuchOverload(condition);
-      }
-      return Eval(Operand(node, condition.boolean ? 1 : 2), scratch, slots);
-    }
     case Op::kOptionalOr:
     case Op::kOptionalOrValue: {
       const Value left = Eval(Operand(node, 0), scratch, slots);

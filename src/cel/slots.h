@@ -70,7 +70,6 @@ class SlotPlan {
     kGreater,
     kGreaterEqual,
     kNot,
-    kConditional,
     kOptionalOr,
     kOptionalOrValue,
     kInSet,
