@@ -83,10 +83,13 @@ bool IsDecidedOtherwise(std::string_view name) {
 }
 
 TEST(CelConformance, ApplicableCases) {
-  const char* const named = std::getenv("ALLOT_CEL_CONFORMANCE");
-  std::ifstream file(named != nullptr ? named : "/work/shared/data/cel/cel_conformance.jsonl");
+  const char* const named = std::getenv("ALLOT_SHARED");
+  const std::string shared = named != nullptr ? named : ALLOT_GOLDEN_DATA "/../../../../shared";
+  std::ifstream file(shared + "/data/cel/cel_conformance.jsonl");
   if (!file.is_open()) {
-    GTEST_SKIP() << "no conformance data";
+    GTEST_SKIP()
+        << "no conformance data: neither $ALLOT_SHARED nor ../shared beside the checkout has "
+           "data/cel/cel_conformance.jsonl";
   }
   cel::Env env = cel::DeviceEnv(cel::Environment::kStored, {});
   env.validators = false;
