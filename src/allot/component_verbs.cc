@@ -139,18 +139,11 @@ std::unique_ptr<Process> Begin(cli::Flags& parser,
                                const cli::Io& io,
                                std::string_view agent,
                                int& code) {
-  const auto rest = parser.Parse(arguments);
+  if (const auto end = parser.Begin(arguments, io)) {
+    code = *end;
+    return nullptr;
+  }
   code = cli::kUsage;
-  if (!rest || !rest->empty()) {
-    io.err("error: " +
-           (rest ? "unexpected argument \"" + (*rest)[0] + "\"" : rest.error().message()) + "\n");
-    return nullptr;
-  }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    code = cli::kOk;
-    return nullptr;
-  }
   BlockEndSignals();
   auto process = Prepare(flags, io, agent);
   if (!process) {

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "inventory/gates.h"
+
 namespace allot {
 namespace {
 
@@ -15,25 +17,6 @@ std::string HostName() {
 }
 
 }  // namespace
-
-inventory::Features FeaturesOf(const api::GateSet& gates) {
-  using api::Gate;
-  inventory::Features features;
-  features.admin_access = gates.Enabled(Gate::kDRAAdminAccess);
-  features.prioritized_list = gates.Enabled(Gate::kDRAPrioritizedList);
-  features.partitionable_devices = gates.Enabled(Gate::kDRAPartitionableDevices);
-  features.device_taints = gates.Enabled(Gate::kDRADeviceTaints);
-  features.device_binding_and_status = gates.Enabled(Gate::kDRADeviceBindingConditions) &&
-                                       gates.Enabled(Gate::kDRAResourceClaimDeviceStatus);
-  features.consumable_capacity = gates.Enabled(Gate::kDRAConsumableCapacity);
-  features.fractional_capacity_range = gates.Enabled(Gate::kDRAFractionalCapacityRange);
-  features.list_type_attributes = gates.Enabled(Gate::kDRAListTypeAttributes);
-  features.optional_node_operations = gates.Enabled(Gate::kDRAOptionalNodeOperations);
-  features.derived_attributes = gates.Enabled(Gate::kDRADerivedAttributes);
-  features.compatibility_groups = gates.Enabled(Gate::kDRADeviceCompatibilityGroups);
-  features.node_allocatable_resources = gates.Enabled(Gate::kDRANodeAllocatableResources);
-  return features;
-}
 
 SchedulerThread::SchedulerThread(client::Client& client,
                                  telemetry::Registry& metrics,
@@ -48,7 +31,7 @@ SchedulerThread::SchedulerThread(client::Client& client,
       random_(random),
       thread_("scheduler", clock) {
   options_.scheduler_name = std::move(scheduler_name);
-  options_.features = FeaturesOf(gates);
+  options_.features = inventory::FeaturesOf(gates);
   options_.host = HostName();
 }
 

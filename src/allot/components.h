@@ -11,15 +11,11 @@
 #include "base/status.h"
 #include "client/client.h"
 #include "controllers/manager.h"
-#include "inventory/features.h"
 #include "scheduler/scheduler.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 
 namespace allot {
-
-/// The allocator's switches as these gates have them.
-[[nodiscard]] inventory::Features FeaturesOf(const api::GateSet& gates);
 
 class SchedulerThread {
  public:

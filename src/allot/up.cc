@@ -102,15 +102,8 @@ int RunUp(cli::Arguments arguments, const cli::Io& io) {
                     "and a simulated fleet when asked for. Prints one line when it is ready; "
                     "Ctrl-C or SIGTERM ends it.");
   Declare(parser, flags);
-  const auto rest = parser.Parse(arguments);
-  if (!rest || !rest->empty()) {
-    io.err("error: " +
-           (rest ? "unexpected argument \"" + (*rest)[0] + "\"" : rest.error().message()) + "\n");
-    return cli::kUsage;
-  }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return cli::kOk;
+  if (const auto end = parser.Begin(arguments, io)) {
+    return *end;
   }
   BlockEndSignals();
   auto options = ToOptions(flags, io);

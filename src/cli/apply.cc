@@ -167,16 +167,12 @@ int RunApply(Arguments arguments, const Io& io) {
     io.err("error: " + text + "\n");
     return kUsage;
   };
-  const auto rest = parser.Parse(arguments);
-  if (!rest) {
-    return usage(rest.error().message());
+  std::vector<std::string> rest;
+  if (const auto end = parser.Begin(arguments, io, rest)) {
+    return *end;
   }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return kOk;
-  }
-  if (!rest->empty()) {
-    return usage("unexpected argument \"" + (*rest)[0] + "\"; files are given with -f");
+  if (!rest.empty()) {
+    return usage("unexpected argument \"" + rest[0] + "\"; files are given with -f");
   }
   if (flags.files.empty()) {
     return usage("must specify -f");
@@ -201,17 +197,12 @@ int RunApply(Arguments arguments, const Io& io) {
   if (manifests->objects.empty()) {
     return code == kOk ? usage("no objects passed to apply") : code;
   }
-  auto connection = Connection::Open(io, flags.connection);
-  if (!connection) {
-    io.err(ErrorText(connection.error()));
+  auto server = Server::Open(io, flags.connection);
+  if (!server) {
+    io.err(ErrorText(server.error()));
     return kFailed;
   }
-  const auto discovery = Discovery::Load(*connection);
-  if (!discovery) {
-    io.err(ErrorText(discovery.error()));
-    return kFailed;
-  }
-  Applier applier(*connection, *discovery, flags);
+  Applier applier(server->connection, server->discovery, flags);
   for (Manifest& manifest : manifests->objects) {
     const auto done = applier.Apply(std::move(manifest.object));
     if (!done) {

@@ -156,14 +156,9 @@ int RunCel(Arguments arguments, const Io& io) {
     flags.Bool("--raw", request.raw, "allow any type of result and print it with its type");
     flags.Bool("--jsonl", request.jsonl, "read cases from standard input, one JSON object a line");
   }
-  auto positional = flags.Parse(arguments.subspan(1));
-  if (!positional) {
-    io.err("error: " + positional.error().message() + "\n");
-    return kUsage;
-  }
-  if (flags.help_wanted()) {
-    io.out(flags.Help());
-    return kOk;
+  std::vector<std::string> positional;
+  if (const auto end = flags.Begin(arguments.subspan(1), io, positional)) {
+    return *end;
   }
   if (request.jsonl) {
     return RunJsonLines(io);
@@ -177,13 +172,13 @@ int RunCel(Arguments arguments, const Io& io) {
     while (content->ends_with('\n')) {
       content->pop_back();
     }
-    positional->insert(positional->begin(), *std::move(content));
+    positional.insert(positional.begin(), *std::move(content));
   }
-  if (positional->size() != 1) {
+  if (positional.size() != 1) {
     io.err(fmt::format("error: allot cel {} takes one expression\n", verb));
     return kUsage;
   }
-  const std::string& expression = positional->front();
+  const std::string& expression = positional.front();
   cel::CompileOptions options;
   options.environment =
       request.environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;

@@ -51,14 +51,12 @@ std::string Words(const Io& io, const std::vector<std::string>& before) {
   if (!TakesTypes(before[0])) {
     return out;
   }
-  auto connection = Connection::Open(io, {});
-  const auto discovery =
-      connection ? Discovery::Load(*connection) : base::Error(connection.error());
-  if (!discovery) {
+  auto server = Server::Open(io, {});
+  if (!server) {
     return out;
   }
   if (before.size() == 1) {
-    for (const ApiResource& resource : discovery->all()) {
+    for (const ApiResource& resource : server->discovery.all()) {
       add(resource.FullName());
     }
     if (before[0] == "get") {
@@ -67,9 +65,9 @@ std::string Words(const Io& io, const std::vector<std::string>& before) {
     }
     return out;
   }
-  if (const auto resource = discovery->Find(before[1]); resource) {
-    if (const auto list =
-            connection->GetJson((*resource)->Path(connection->namespace_()) + "?limit=500");
+  if (const auto resource = server->discovery.Find(before[1]); resource) {
+    if (const auto list = server->connection.GetJson(
+            (*resource)->Path(server->connection.namespace_()) + "?limit=500");
         list) {
       if (const text::Value* const items = list->Find("items"); items != nullptr) {
         for (const text::Value& item : items->items()) {

@@ -199,15 +199,11 @@ int RunDelete(Arguments arguments, const Io& io) {
     io.err("error: " + text + "\n");
     return code;
   };
-  const auto rest = parser.Parse(arguments);
-  if (!rest) {
-    return fail(rest.error().message(), kUsage);
+  std::vector<std::string> rest;
+  if (const auto end = parser.Begin(arguments, io, rest)) {
+    return *end;
   }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return kOk;
-  }
-  if (rest->empty() == flags.files.empty()) {
+  if (rest.empty() == flags.files.empty()) {
     return fail("name objects either as arguments or with -f", kUsage);
   }
   if (const auto timeout = ParseTimeout(flags.timeout); !timeout) {
@@ -219,18 +215,13 @@ int RunDelete(Arguments arguments, const Io& io) {
   if (flags.force && flags.grace_period < 0) {
     flags.grace_period = 0;
   }
-  auto connection = Connection::Open(io, flags.connection);
-  if (!connection) {
-    io.err(ErrorText(connection.error()));
+  auto server = Server::Open(io, flags.connection);
+  if (!server) {
+    io.err(ErrorText(server.error()));
     return kFailed;
   }
-  const auto discovery = Discovery::Load(*connection);
-  if (!discovery) {
-    io.err(ErrorText(discovery.error()));
-    return kFailed;
-  }
-  Deleter deleter(io, *connection, *discovery, flags);
-  auto doomed = flags.files.empty() ? deleter.FromArguments(*rest) : deleter.FromFiles();
+  Deleter deleter(io, server->connection, server->discovery, flags);
+  auto doomed = flags.files.empty() ? deleter.FromArguments(rest) : deleter.FromFiles();
   if (!doomed) {
     return fail(doomed.error().message(), kFailed);
   }

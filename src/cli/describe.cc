@@ -157,23 +157,16 @@ int RunDescribe(Arguments arguments, const Io& io) {
   parser.Text("-l,--selector", selector, "label selector");
   parser.Namespace(connection_flags);
   parser.Connection(connection_flags);
-  const auto rest = parser.Parse(arguments);
-  if (!rest) {
-    io.err("error: " + rest.error().message() + "\n");
-    return kUsage;
+  std::vector<std::string> rest;
+  if (const auto end = parser.Begin(arguments, io, rest)) {
+    return *end;
   }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return kOk;
-  }
-  auto connection = Connection::Open(io, connection_flags);
-  const auto discovery =
-      connection ? Discovery::Load(*connection) : base::Error(connection.error());
-  if (!discovery) {
-    io.err(ErrorText(discovery.error()));
+  auto server = Server::Open(io, connection_flags);
+  if (!server) {
+    io.err(ErrorText(server.error()));
     return kFailed;
   }
-  const auto targets = ParseTargets(*discovery, *rest);
+  const auto targets = ParseTargets(server->discovery, rest);
   if (!targets) {
     io.err("error: " + targets.error().message() + "\n");
     return kFailed;
@@ -181,7 +174,7 @@ int RunDescribe(Arguments arguments, const Io& io) {
   int code = kOk;
   bool first = true;
   const auto show = [&](const Target& target, const std::string& name) {
-    const auto text = Describe(*connection, target, name);
+    const auto text = Describe(server->connection, target, name);
     if (!text) {
       io.err(ErrorText(text.error()));
       code = kFailed;
@@ -195,8 +188,9 @@ int RunDescribe(Arguments arguments, const Io& io) {
       show(target, target.name);
       continue;
     }
-    const auto list = connection->GetJson(target.resource->Path(connection->namespace_()) +
-                                          Query({{"labelSelector", selector}}));
+    const auto list =
+        server->connection.GetJson(target.resource->Path(server->connection.namespace_()) +
+                                   Query({{"labelSelector", selector}}));
     if (!list) {
       io.err(ErrorText(list.error()));
       code = kFailed;

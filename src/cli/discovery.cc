@@ -60,6 +60,12 @@ std::string ApiResource::Path(std::string_view ns, std::string_view name) const 
   return path;
 }
 
+base::Result<Server> Server::Open(const Io& io, const ConnectionFlags& flags) {
+  ALLOT_ASSIGN_OR_RETURN(Connection connection, Connection::Open(io, flags));
+  ALLOT_ASSIGN_OR_RETURN(Discovery discovery, Discovery::Load(connection));
+  return Server{.connection = std::move(connection), .discovery = std::move(discovery)};
+}
+
 base::Result<Discovery> Discovery::Load(Connection& connection) {
   Discovery discovery;
   for (const char* const root : {"/api", "/apis"}) {

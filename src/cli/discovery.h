@@ -58,4 +58,13 @@ class Discovery {
   std::vector<ApiResource> resources_;  // preferred versions before others
 };
 
+/// A server and what it has: what nearly every verb begins with.
+struct Server {
+  Connection connection;
+  Discovery discovery;
+
+  /// Errors: those of Connection::Open and Discovery::Load.
+  [[nodiscard]] static base::Result<Server> Open(const Io& io, const ConnectionFlags& flags);
+};
+
 }  // namespace allot::cli

@@ -157,21 +157,16 @@ int RunExplain(Arguments arguments, const Io& io) {
     io.err("error: " + text + "\nSee 'allot explain --help'.\n");
     return kUsage;
   };
-  const auto rest = parser.Parse(arguments);
-  if (!rest) {
-    return usage(rest.error().message());
-  }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return kOk;
+  std::vector<std::string> rest;
+  if (const auto end = parser.Begin(arguments, io, rest)) {
+    return *end;
   }
   std::string name;
-  if (rest->size() == 1 && ((*rest)[0].starts_with("pod/") || (*rest)[0].starts_with("pods/") ||
-                            (*rest)[0].starts_with("po/"))) {
-    name = (*rest)[0].substr((*rest)[0].find('/') + 1);
-  } else if (rest->size() == 2 &&
-             ((*rest)[0] == "pod" || (*rest)[0] == "pods" || (*rest)[0] == "po")) {
-    name = (*rest)[1];
+  if (rest.size() == 1 &&
+      (rest[0].starts_with("pod/") || rest[0].starts_with("pods/") || rest[0].starts_with("po/"))) {
+    name = rest[0].substr(rest[0].find('/') + 1);
+  } else if (rest.size() == 2 && (rest[0] == "pod" || rest[0] == "pods" || rest[0] == "po")) {
+    name = rest[1];
   } else {
     return usage("expected pod/NAME");
   }

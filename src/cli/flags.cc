@@ -90,6 +90,30 @@ base::Result<std::vector<std::string>> Flags::Parse(Arguments arguments) {
   return impl_->positional;
 }
 
+std::optional<int> Flags::Begin(Arguments arguments, const Io& io, std::vector<std::string>& rest) {
+  auto parsed = Parse(arguments);
+  if (!parsed) {
+    io.err("error: " + parsed.error().message() + "\n");
+    return kUsage;
+  }
+  if (help_wanted_) {
+    io.out(Help());
+    return kOk;
+  }
+  rest = *std::move(parsed);
+  return std::nullopt;
+}
+
+std::optional<int> Flags::Begin(Arguments arguments, const Io& io) {
+  std::vector<std::string> rest;
+  const auto end = Begin(arguments, io, rest);
+  if (!end && !rest.empty()) {
+    io.err("error: unexpected argument \"" + rest[0] + "\"\n");
+    return kUsage;
+  }
+  return end;
+}
+
 std::string Flags::Help() const {
   std::string text = impl_->about + "\n\nUsage:\n  allot " + impl_->usage + "\n";
   std::size_t width = 0;

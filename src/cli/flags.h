@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,14 @@ class Flags {
   /// Returns the arguments that are no flags. Errors: kBadRequest with what is wrong and where help
   /// is.
   [[nodiscard]] base::Result<std::vector<std::string>> Parse(Arguments arguments);
+  /// Parse as a verb begins: what is no flag goes to `rest`. Returns the exit code when the verb
+  /// ends here: kUsage after a bad flag (told to io.err), kOk after -h or --help (the help text on
+  /// io.out).
+  [[nodiscard]] std::optional<int> Begin(Arguments arguments,
+                                         const Io& io,
+                                         std::vector<std::string>& rest);
+  /// Begin of a verb that takes no arguments.
+  [[nodiscard]] std::optional<int> Begin(Arguments arguments, const Io& io);
   /// Whether Parse met -h or --help; then print Help and stop.
   [[nodiscard]] bool help_wanted() const { return help_wanted_; }
   [[nodiscard]] std::string Help() const;

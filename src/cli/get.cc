@@ -347,14 +347,9 @@ int RunGet(Arguments arguments, const Io& io) {
     io.err(ErrorText(status));
     return code;
   };
-  auto names = parser.Parse(arguments);
-  if (!names) {
-    io.err("error: " + names.error().message() + "\n");
-    return kUsage;
-  }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return kOk;
+  std::vector<std::string> names;
+  if (const auto end = parser.Begin(arguments, io, names)) {
+    return *end;
   }
   auto output = ParseOutput(flags.output);
   if (!output) {
@@ -370,8 +365,8 @@ int RunGet(Arguments arguments, const Io& io) {
   if (!connection) {
     return fail(connection.error(), kFailed);
   }
-  if (!names->empty() && IsDeviceTable((*names)[0])) {
-    const auto text = DeviceTable(*connection, *names, *output);
+  if (!names.empty() && IsDeviceTable(names[0])) {
+    const auto text = DeviceTable(*connection, names, *output);
     if (!text) {
       return fail(text.error(), kFailed);
     }
@@ -382,7 +377,7 @@ int RunGet(Arguments arguments, const Io& io) {
   if (!discovery) {
     return fail(discovery.error(), kFailed);
   }
-  const auto targets = ParseTargets(*discovery, *names);
+  const auto targets = ParseTargets(*discovery, names);
   if (!targets) {
     io.err("error: " + targets.error().message() + "\n");
     return kFailed;

@@ -13,15 +13,8 @@ int RunVersion(Arguments arguments, const Io& io) {
   Flags parser("version", "Shows the version of this program and of the server.");
   parser.Bool("--client", client_only, "do not ask the server");
   parser.Connection(flags);
-  const auto rest = parser.Parse(arguments);
-  if (!rest || !rest->empty()) {
-    io.err("error: " +
-           (rest ? "unexpected argument \"" + (*rest)[0] + "\"" : rest.error().message()) + "\n");
-    return kUsage;
-  }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return kOk;
+  if (const auto end = parser.Begin(arguments, io)) {
+    return *end;
   }
   io.out("allot: " + std::string(kVersion) +
          "\nKubernetes API: " + std::string(kKubernetesVersion) + "\n");

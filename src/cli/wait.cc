@@ -197,13 +197,9 @@ int RunWait(Arguments arguments, const Io& io) {
     io.err("error: " + text + "\n");
     return code;
   };
-  const auto rest = parser.Parse(arguments);
-  if (!rest) {
-    return fail(rest.error().message(), kUsage);
-  }
-  if (parser.help_wanted()) {
-    io.out(parser.Help());
-    return kOk;
+  std::vector<std::string> rest;
+  if (const auto end = parser.Begin(arguments, io, rest)) {
+    return *end;
   }
   const auto condition = ParseCondition(flags.condition);
   if (!condition) {
@@ -214,21 +210,16 @@ int RunWait(Arguments arguments, const Io& io) {
   } else if (timeout->count() == 0) {
     flags.timeout = "1ms";
   }
-  auto connection = Connection::Open(io, flags.connection);
-  if (!connection) {
-    io.err(ErrorText(connection.error()));
+  auto server = Server::Open(io, flags.connection);
+  if (!server) {
+    io.err(ErrorText(server.error()));
     return kFailed;
   }
-  const auto discovery = Discovery::Load(*connection);
-  if (!discovery) {
-    io.err(ErrorText(discovery.error()));
-    return kFailed;
-  }
-  const auto targets = ParseTargets(*discovery, *rest);
+  const auto targets = ParseTargets(server->discovery, rest);
   if (!targets) {
     return fail(targets.error().message(), kUsage);
   }
-  return Wait(io, *connection, *targets, *condition, flags);
+  return Wait(io, server->connection, *targets, *condition, flags);
 }
 
 }  // namespace allot::cli
