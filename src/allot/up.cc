@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/stat.h>
+
 #include "allot/control_plane.h"
 #include "allot/signals.h"
 #include "allot/verbs.h"
@@ -105,6 +107,7 @@ int RunUp(cli::Arguments arguments, const cli::Io& io) {
   if (const auto end = parser.Begin(arguments, io)) {
     return *end;
   }
+  ::umask(S_IRWXG | S_IRWXO);  // the store and its log hold Secrets, as readable as the keys beside
   BlockEndSignals();
   auto options = ToOptions(flags, io);
   if (!options) {

@@ -1,5 +1,7 @@
 """The verbs of allot itself against a control plane with the small fleet."""
 import json
+import os
+import pathlib
 import unittest
 
 from plane import Plane, ROOT
@@ -49,6 +51,13 @@ class AllotTest(unittest.TestCase):
         self.assertEqual(out.count("deleted"), 7, out)
         code, _, err = allot("get", "pods")
         self.assertEqual((code, err), (0, "No resources found in default namespace.\n"))
+
+    def test_what_is_written_is_for_its_owner_only(self):
+        folder = pathlib.Path(self.plane.folder)
+        written = [self.plane.kubeconfig, *(path for path in (folder / "data").rglob("*"))]
+        self.assertGreater(len(written), 8)
+        for path in written:
+            self.assertEqual(os.stat(path).st_mode & 0o077, 0, path)
 
     def test_errors_say_what_and_where(self):
         cases = [
