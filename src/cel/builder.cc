@@ -30,10 +30,6 @@ constexpr std::array<std::string_view, 17> kReserved = {"as",
                                                         "void",
                                                         "while"};
 
-bool IsReserved(std::string_view name) {
-  return std::ranges::find(kReserved, name) != kReserved.end();
-}
-
 // The digits of an integer literal and their base.
 std::string_view Digits(std::string_view text, int& base) {
   base = 10;
@@ -52,6 +48,10 @@ bool ParseWhole(std::string_view text, int base, T& out) {
 
 }  // namespace
 
+bool TreeBuilder::IsReservedName(std::string_view name) {
+  return std::ranges::find(kReserved, name) != kReserved.end();
+}
+
 Expr* TreeBuilder::Error(std::size_t offset, std::string message) {
   errors_.Report(offset, std::move(message));
   return factory_.New(ExprKind::kUnspecified, static_cast<std::uint32_t>(offset));
@@ -61,7 +61,7 @@ Expr* TreeBuilder::Ident(std::uint32_t start,
                          std::uint32_t offset,
                          bool leading_dot,
                          std::string_view name) {
-  if (IsReserved(name)) {
+  if (IsReservedName(name)) {
     return Error(start, fmt::format("reserved identifier: {}", name));
   }
   if (leading_dot) {
@@ -75,7 +75,7 @@ Expr* TreeBuilder::GlobalCall(std::uint32_t start,
                               bool leading_dot,
                               std::string_view name,
                               std::span<Expr* const> args) {
-  if (IsReserved(name)) {
+  if (IsReservedName(name)) {
     return Error(start, fmt::format("reserved identifier: {}", name));
   }
   if (leading_dot) {

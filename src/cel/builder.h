@@ -73,6 +73,9 @@ class TreeBuilder {
   Expr* String(std::uint32_t offset, std::string_view text, bool bytes);
   Expr* Null(std::uint32_t offset);
 
+  /// Whether a word may not name a variable or a global function.
+  [[nodiscard]] static bool IsReservedName(std::string_view name);
+
   [[nodiscard]] std::string_view source() const { return source_; }
   [[nodiscard]] ExprFactory& factory() { return factory_; }
   [[nodiscard]] const Syntax& syntax() const { return syntax_; }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cel/messages.h"
 #include "cel/unify.h"
 
 namespace allot::cel {
@@ -46,7 +47,7 @@ std::optional<std::string> QualifiedName(const Expr* expr) {
 struct Resolved {
   std::string_view name;
   const Type* type = nullptr;
-  bool is_type = false;
+  Reference::Kind kind = Reference::Kind::kVariable;
   bool shadowed = false;
   explicit operator bool() const { return type != nullptr; }
 };
@@ -70,9 +71,10 @@ class Checker {
   }
 
  private:
-  void Report(const Expr* at, std::string message) {
-    errors_.Report(at->offset, std::move(message));
+  void ReportAt(std::uint32_t offset, std::string message) {
+    errors_.Report(offset, std::move(message));
   }
+  void Report(const Expr* at, std::string message) { ReportAt(at->offset, std::move(message)); }
   void Mismatch(const Expr* at, const Type* expected, const Type* actual) {
     Report(
         at,
@@ -135,9 +137,13 @@ class Checker {
       }
     }
     if (const Type* const type = FindTypeName(env_, name); type != nullptr) {
-      Resolved out{factory_.arena().Copy(name), types_.TypeOf(type)};
-      out.is_type = true;
-      return out;
+      return {factory_.arena().Copy(name), types_.TypeOf(type), Reference::Kind::kType};
+    }
+    if (const Type* const type = FindDeclaredType(env_, name); type != nullptr) {
+      return {factory_.arena().Copy(name), types_.TypeOf(type), Reference::Kind::kDeclaredType};
+    }
+    if (name == "google.protobuf.NullValue.NULL_VALUE") {
+      return {factory_.arena().Copy(name), &types::kInt, Reference::Kind::kConstant};
     }
     return {};
   }
@@ -156,10 +162,10 @@ class Checker {
   void Refer(Expr* expr, const Resolved& resolved) {
     SetType(expr, resolved.type);
     Reference& reference = tree_.references[expr->id];
-    reference.kind = resolved.is_type ? Reference::Kind::kType : Reference::Kind::kVariable;
+    reference.kind = resolved.kind;
     reference.global = resolved.shadowed;
     reference.name = resolved.name;
-    reference.type = resolved.is_type ? resolved.type->params[0] : nullptr;
+    reference.type = resolved.kind == Reference::Kind::kType ? resolved.type->params[0] : nullptr;
     expr->kind = ExprKind::kIdent;
     expr->name = resolved.name;
   }
@@ -224,17 +230,27 @@ class Checker {
   }
 
   const Type* FieldType(const Expr* expr, const Type* target, std::string_view field) {
-    if (target != env_.device) {
+    const Type* type = nullptr;
+    if (target == env_.device) {
+      type = DeviceField(field);
+    } else if (FindMessage(target->name) == nullptr) {
       Report(expr, fmt::format("unexpected failed resolution of '{}'", target->name));
       return &types::kError;
     }
+    if (type == nullptr) {
+      Report(expr, fmt::format("undefined field '{}'", field));
+      type = &types::kError;
+    }
+    return type;
+  }
+
+  [[nodiscard]] const Type* DeviceField(std::string_view field) const {
     for (const Variable& known : env_.device_fields) {
       if (known.name == field) {
         return known.type;
       }
     }
-    Report(expr, fmt::format("undefined field '{}'", field));
-    return &types::kError;
+    return nullptr;
   }
 
   void CheckOptionalSelect(Expr* expr) {
@@ -346,8 +362,12 @@ class Checker {
     const Type* result = nullptr;
     candidates_.clear();
     for (const Overload& overload : function->overloads) {
-      if ((overload.library & env_.libraries) == 0 || overload.member != expr->member ||
-          overload.param_count != arg_types_.size()) {
+      if ((overload.library & env_.libraries) == 0 || overload.member != expr->member) {
+        continue;
+      }
+      if (overload.param_count != arg_types_.size()) {
+        // Error texts show the numbers of type variables, and these are used up here, too.
+        unify_.SkipVariables(overload.type_params);
         continue;
       }
       std::array<const Type*, 4> params = {};
@@ -444,10 +464,71 @@ class Checker {
     SetType(expr, types_.Map(key, value));
   }
 
+  // The type that the name of a message literal means: the types of values first.
+  Resolved FindMessageType(std::string_view name) {
+    const Type* type = FindTypeName(env_, name);
+    if (type == nullptr) {
+      type = FindDeclaredType(env_, name);
+    } else if (type->kind == TypeKind::kList) {
+      type = &types::kListDyn;
+    } else if (type->kind == TypeKind::kMap) {
+      type = &types::kMapDyn;
+    }
+    return type == nullptr ? Resolved{} : Resolved{factory_.arena().Copy(name), type};
+  }
+
   void CheckStruct(Expr* expr) {
-    // No message types are declared: the variable is maps and scalars.
-    Undeclared(expr, expr->name);
-    SetType(expr, &types::kError);
+    const Resolved found = ForCandidates(
+        env_.container, expr->name, [&](std::string_view n) { return FindMessageType(n); });
+    if (!found) {
+      Undeclared(expr, expr->name);
+      SetType(expr, &types::kError);
+      return;
+    }
+    expr->name = found.name;
+    Reference& reference = tree_.references[expr->id];
+    reference.kind = Reference::Kind::kDeclaredType;
+    reference.name = found.name;
+    const MessageType* const message = WellKnownMessage(found.type);
+    const bool valid = message != nullptr || found.type->kind == TypeKind::kNull ||
+                       found.type->kind == TypeKind::kStruct;
+    if (!valid) {
+      Report(expr, fmt::format("'{}' is not a message type", found.type->name));
+    }
+    SetType(expr, valid ? found.type : &types::kError);
+    for (const Entry& field : expr->entries) {
+      CheckExpr(field.value);
+      CheckMessageField(found, message, field);
+    }
+  }
+
+  void CheckMessageField(const Resolved& found, const MessageType* message, const Entry& field) {
+    const Type* declared = nullptr;
+    if (message != nullptr) {
+      const MessageField* const known = message->Find(field.field);
+      declared = known == nullptr ? nullptr : known->type;
+    } else if (found.type == env_.device) {
+      declared = DeviceField(field.field);
+    } else {
+      const bool null = found.type->kind == TypeKind::kNull;
+      ReportAt(field.offset,
+               fmt::format("unexpected failed resolution of '{}'",
+                           null ? "google.protobuf.NullValue" : found.name));
+      declared = &types::kError;
+    }
+    if (declared == nullptr) {
+      ReportAt(field.offset, fmt::format("undefined field '{}'", field.field));
+      declared = &types::kError;
+    }
+    const Type* const type =
+        field.optional ? Unwrap(field.value, GetType(field.value)) : GetType(field.value);
+    if (!unify_.IsAssignable(declared, type)) {
+      ReportAt(field.offset,
+               fmt::format("expected type of field '{}' is '{}' but provided type is '{}'",
+                           field.field,
+                           FormatType(declared),
+                           FormatType(type)));
+    }
   }
 
   void CheckLoop(Expr* expr) {

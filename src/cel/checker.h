@@ -17,7 +17,14 @@ namespace allot::cel {
 
 /// What a node refers to.
 struct Reference {
-  enum class Kind : std::uint8_t { kNone, kVariable, kType, kFunction } kind = Kind::kNone;
+  enum class Kind : std::uint8_t {
+    kNone,
+    kVariable,
+    kType,
+    kDeclaredType,  ///< a type only the checker knows
+    kConstant,      ///< an enum value; they are all 0
+    kFunction,
+  } kind = Kind::kNone;
   /// kVariable: the global one, although a local of the same name is in scope.
   bool global = false;
   /// kVariable, kType: the full name; kFunction: the resolved name.

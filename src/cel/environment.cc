@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cel/functions.h"
+#include "cel/messages.h"
 
 namespace allot::cel {
 namespace {
@@ -37,6 +38,11 @@ Env MakeEnv(const DeviceTypes& types, bool with_lists, bool with_multiple, bool 
     env.device_fields.push_back({"allowMultipleAllocations", &types::kBool});
   }
   env.attribute = with_lists ? &types::kDyn : &types::kAny;
+  env.declared_types = {{"kubernetes.DRADevice", types.device},
+                        {"kubernetes.DRADevice.attributes", env.device_fields[1].type},
+                        {"kubernetes.DRADevice.capacity", types.capacity},
+                        {"duration", &types::kDuration},
+                        {"timestamp", &types::kTimestamp}};
   return env;
 }
 
@@ -92,6 +98,9 @@ const Type* FindTypeName(const Env& env, std::string_view name) {
       return type.type;
     }
   }
+  if (name == types::kEmptyMessage.name) {
+    return &types::kEmptyMessage;
+  }
   if ((env.libraries & kLibOptionals) != 0 && name == "optional_type") {
     return &types::kOptionalDyn;
   }
@@ -104,6 +113,16 @@ const Type* FindTypeName(const Env& env, std::string_view name) {
     }
   }
   return nullptr;
+}
+
+const Type* FindDeclaredType(const Env& env, std::string_view name) {
+  for (const Variable& type : env.declared_types) {
+    if (type.name == name) {
+      return type.type;
+    }
+  }
+  const MessageType* const message = FindMessage(name);
+  return message != nullptr ? message->type : nullptr;
 }
 
 }  // namespace allot::cel

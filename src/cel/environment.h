@@ -28,6 +28,8 @@ struct Env {
   /// The type of `device`, and its fields.
   const Type* device = nullptr;
   std::vector<Variable> device_fields;
+  /// Types known by a name that no value has: those of the device's maps.
+  std::vector<Variable> declared_types;
   /// The type of an attribute value: dyn, or any where list attributes are switched off.
   const Type* attribute = nullptr;
 };
@@ -37,5 +39,9 @@ struct Env {
 
 /// The type an identifier names ("int", "net.IP"); null: none.
 [[nodiscard]] const Type* FindTypeName(const Env& env, std::string_view name);
+/// The type only the checker knows by that name ("duration", "google.protobuf.Int32Value"); null:
+/// none. Such names pass the check, but no program can be made of them; messages can be built of
+/// some.
+[[nodiscard]] const Type* FindDeclaredType(const Env& env, std::string_view name);
 
 }  // namespace allot::cel

@@ -31,6 +31,10 @@ void Errors::Report(std::size_t offset, std::string message) {
   if (++count_ > kMaxErrors) {
     return;
   }
+  if (offset == kNowhere) {
+    errors_.push_back({1, -1, std::move(message)});
+    return;
+  }
   const std::string_view before = source_.substr(0, std::min(offset, source_.size()));
   const std::size_t newline = before.rfind('\n');
   const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;

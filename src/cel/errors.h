@@ -9,12 +9,15 @@
 
 namespace allot::cel {
 
+/// The offset of what stands nowhere in the source; cel-go shows it in front of the first column.
+inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
 class Errors {
  public:
   explicit Errors(std::string_view source) : source_(source) {}
 
-  /// Reports an error at a place in the source. Unit of offset: bytes; at most one past the end
-  /// counts as the end.
+  /// Reports an error at a place in the source. Unit of offset: bytes; past the end counts as the
+  /// end, but for kNowhere.
   void Report(std::size_t offset, std::string message);
   /// Reports an error without a place (line -1).
   void ReportNowhere(std::string message);

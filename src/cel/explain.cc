@@ -2,6 +2,8 @@
 // from errors, so that the second error is the same one, too.
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,112 +12,11 @@
 #include "cel/grammar_states.h"
 #include "cel/lexer.h"
 #include "cel/parser.h"
-#include "quantity/go_text.h"
+#include "cel/syntax_tree.h"
+#include "cel/token_stream.h"
 
 namespace allot::cel {
 namespace {
-
-constexpr std::array<std::string_view, 38> kNames = {
-    "<INVALID>", "'=='",       "'!='",          "'in'",      "'<'",     "'<='",     "'>='",
-    "'>'",       "'&&'",       "'||'",          "'['",       "']'",     "'{'",      "'}'",
-    "'('",       "')'",        "'.'",           "','",       "'-'",     "'!'",      "'?'",
-    "':'",       "'+'",        "'*'",           "'/'",       "'%'",     "'true'",   "'false'",
-    "'null'",    "WHITESPACE", "COMMENT",       "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING",
-    "BYTES",     "IDENTIFIER", "ESC_IDENTIFIER"};
-
-constexpr TokenSet Bit(Token token) {
-  return token == Token::kEnd ? kEndOfInput : TokenSet{1} << static_cast<unsigned>(token);
-}
-
-std::string SetText(TokenSet set) {
-  std::vector<std::string_view> names;
-  if ((set & kEndOfInput) != 0) {
-    names.emplace_back("<EOF>");
-  }
-  for (std::size_t i = 1; i < kNames.size(); ++i) {
-    if ((set >> i & 1U) != 0) {
-      names.push_back(kNames[i]);
-    }
-  }
-  if (names.size() == 1) {
-    return std::string(names[0]);
-  }
-  return fmt::format("{{{}}}", fmt::join(names, ", "));
-}
-
-std::string Quote(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    switch (c) {
-      case '\t': out += "\\t"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      default: out += c;
-    }
-  }
-  return out + "'";
-}
-
-// The tokens, read when they are first asked for, because reading reports errors.
-class Tokens {
- public:
-  explicit Tokens(std::string_view source) : source_(source) {}
-
-  /// The visible token at an index; past the end, the end.
-  template <typename Report>
-  const Lexeme& At(std::size_t index, Report report) {
-    while (visible_.size() <= index && !ended_) {
-      Read(report);
-    }
-    return all_[visible_[std::min(index, visible_.size() - 1)]];
-  }
-
-  [[nodiscard]] std::string_view Text(const Lexeme& token) const {
-    return source_.substr(token.offset, token.size);
-  }
-
-  /// The text from one visible token to another, with all that is hidden between them.
-  [[nodiscard]] std::string TextBetween(std::size_t first, std::size_t last) const {
-    std::string out;
-    const std::size_t end = visible_[std::min(last, visible_.size() - 1)];
-    for (std::size_t i = visible_[std::min(first, visible_.size() - 1)]; i <= end; ++i) {
-      out += Text(all_[i]);
-    }
-    return out;
-  }
-
- private:
-  template <typename Report>
-  void Read(Report report) {
-    if (at_ >= source_.size()) {
-      all_.push_back({Token::kEnd, static_cast<std::uint32_t>(source_.size()), 0});
-      visible_.push_back(all_.size() - 1);
-      ended_ = true;
-      return;
-    }
-    const Lexeme lexeme = LexOne(source_, at_);
-    if (lexeme.token == Token::kInvalid) {
-      std::size_t end = at_ + lexeme.size;
-      if (end < source_.size()) {
-        end += quantity::DecodeRune(source_.substr(end)).width;
-      }
-      report(at_, fmt::format("token recognition error at: '{}'", source_.substr(at_, end - at_)));
-      at_ = end;
-      return;
-    }
-    all_.push_back(lexeme);
-    at_ += lexeme.size;
-    if (lexeme.token != Token::kWhitespace && lexeme.token != Token::kComment) {
-      visible_.push_back(all_.size() - 1);
-    }
-  }
-
-  std::string_view source_;
-  std::size_t at_ = 0;
-  bool ended_ = false;
-  std::vector<Lexeme> all_;
-  std::vector<std::size_t> visible_;
-};
 
 class Explainer {
  public:
@@ -123,14 +24,14 @@ class Explainer {
 
   void Run() {
     static_cast<void>(Call(-1, Rule::kStart));
-    for (const std::size_t offset : later_) {
-      if (!stopped_) {
-        builder_.errors().Report(offset, "unsupported ident kind");
-      }
+    if (!stopped_) {
+      BuildBroken(builder_, made_);
     }
   }
 
  private:
+  using Form = SyntaxNode::Form;
+
   // Tokens.
   const Lexeme& Ahead(std::size_t k) {
     return tokens_.At(index_ + k - 1, [this](std::size_t offset, std::string text) {
@@ -138,9 +39,9 @@ class Explainer {
     });
   }
   Token La(std::size_t k = 1) { return Ahead(k).token; }
-  bool LaIn(TokenSet set) { return (Bit(La()) & set) != 0; }
+  bool LaIn(TokenSet set) { return (TokenBit(La()) & set) != 0; }
   std::string Display(const Lexeme& token) {
-    return token.token == Token::kEnd ? "'<EOF>'" : Quote(tokens_.Text(token));
+    return token.token == Token::kEnd ? "'<EOF>'" : QuoteToken(tokens_.Text(token));
   }
   void Consume() {
     if (limited_ && consumed_++ >= builder_.syntax().max_recovery_tokens) {
@@ -185,7 +86,8 @@ class Explainer {
     }
     recovering_ = true;
     Report(Ahead(1).offset,
-           fmt::format("extraneous input {} expecting {}", Display(Ahead(1)), SetText(Expected())));
+           fmt::format(
+               "extraneous input {} expecting {}", Display(Ahead(1)), TokenSetText(Expected())));
   }
   void ReportMissing() {
     if (recovering_) {
@@ -193,7 +95,7 @@ class Explainer {
     }
     recovering_ = true;
     Report(Ahead(1).offset,
-           fmt::format("missing {} at {}", SetText(Expected()), Display(Ahead(1))));
+           fmt::format("missing {} at {}", TokenSetText(Expected()), Display(Ahead(1))));
   }
 
   // Failures: a rule that failed reports and recovers where it ends.
@@ -206,7 +108,8 @@ class Explainer {
   bool Mismatch() {
     return Fail(
         Ahead(1).offset,
-        fmt::format("mismatched input {} expecting {}", Display(Ahead(1)), SetText(Expected())));
+        fmt::format(
+            "mismatched input {} expecting {}", Display(Ahead(1)), TokenSetText(Expected())));
   }
   // No way to go on: the k-th token ahead fits nothing.
   bool NoViable(std::size_t k) {
@@ -219,7 +122,7 @@ class Explainer {
       return Fail(offset,
                   fmt::format("mismatched input '{}' expecting IDENTIFIER", text.substr(1)));
     }
-    return Fail(offset, "no viable alternative at input " + Quote(text));
+    return Fail(offset, "no viable alternative at input " + QuoteToken(text));
   }
   [[nodiscard]] bool Fine() const { return !failed_ && !stopped_; }
 
@@ -234,7 +137,7 @@ class Explainer {
     return !stopped_;
   }
   bool DeleteOne() {
-    if ((Bit(La(2)) & Expected()) == 0) {
+    if ((TokenBit(La(2)) & Expected()) == 0) {
       return false;
     }
     ReportUnwanted();
@@ -277,28 +180,50 @@ class Explainer {
     limited_ = true;
     consumed_ = 0;
     if (DeleteOne()) {
+      matched_ = Ahead(1);
       Consume();
-    } else if ((grammar_.NextIn(grammar_.Target(state_), context_) & Bit(La())) != 0) {
+    } else if ((grammar_.NextIn(grammar_.Target(state_), context_) & TokenBit(La())) != 0) {
       ReportMissing();
+      // A token made up where the next one stands, or the last one at the end.
+      matched_ = Lexeme{Token::kInvalid, Ahead(1).offset, 0};
+      if (La() == Token::kEnd && index_ > 0) {
+        matched_->offset = tokens_.At(index_ - 1, [](std::size_t, const std::string&) {}).offset;
+      }
     } else {
       Mismatch();
     }
     limited_ = false;
   }
 
-  // Steps of rules. All return whether the rule goes on.
+  // Steps of rules. All return whether the rule goes on. What they recognize goes into the pieces
+  // of the tree, and into `matched_` or `made_` for the caller to label.
   bool Match(int state, Token token) {
     state_ = state;
+    matched_.reset();
     if (La() == token) {
       Matched();
+      matched_ = Ahead(1);
       Consume();
     } else if (!stopped_) {
       RecoverInline();
     }
     return Fine();
   }
-  bool MatchOf(int state, TokenSet set) {
+  bool Match(int state, Token token, std::optional<Lexeme>& label) {
+    const bool fine = Match(state, token);
+    label = matched_;
+    return fine;
+  }
+  bool MatchInto(int state, Token token, std::vector<Lexeme>& labels) {
+    const bool fine = Match(state, token);
+    if (fine && matched_) {
+      labels.push_back(*matched_);
+    }
+    return fine;
+  }
+  bool MatchOf(int state, TokenSet set, std::optional<Lexeme>& label) {
     state_ = state;
+    label = Ahead(1);
     if (LaIn(set)) {
       Matched();
       Consume();
@@ -310,7 +235,7 @@ class Explainer {
   enum class Place : std::uint8_t { kChoice, kLoopEnd };
   bool Sync(int state, Place place = Place::kChoice) {
     state_ = state;
-    if (recovering_ || stopped_ || (grammar_.Next(state) & (kRuleEnd | Bit(La()))) != 0) {
+    if (recovering_ || stopped_ || (grammar_.Next(state) & (kRuleEnd | TokenBit(La()))) != 0) {
       return Fine();
     }
     if (place == Place::kChoice) {
@@ -320,6 +245,13 @@ class Explainer {
     ConsumeUntil(Expected() | RecoverySet());
     return Fine();
   }
+  SyntaxNode* NewNode(Form form, std::uint32_t start) {
+    SyntaxNode& node = nodes_.emplace_back();
+    node.form = form;
+    node.start = start;
+    return &node;
+  }
+  // Parses a rule. Its piece is `made_`, whether it failed or not.
   bool Call(int state, Rule rule, int precedence = 0) {
     if (state >= 0) {
       state_ = state;
@@ -330,10 +262,11 @@ class Explainer {
     if (++depth > builder_.syntax().max_recursion) {
       Stop(fmt::format("expression recursion limit exceeded: {}", builder_.syntax().max_recursion));
     }
+    SyntaxNode* node = nullptr;
     if (!stopped_) {
-      static_cast<void>(Body(rule, precedence));
+      node = NewNode(Form::kBroken, Ahead(1).offset);
+      static_cast<void>(Body(rule, precedence, node));
     }
-    name_failed_ = failed_ && rule == Rule::kEscapeIdent;
     if (failed_ && !stopped_) {
       if (!recovering_) {
         recovering_ = true;
@@ -345,91 +278,143 @@ class Explainer {
     --depth;
     context_ = context.parent;
     state_ = state;
+    made_ = node;
     return Fine();
   }
-  bool Optional(int state, int inner, Token token) {
-    return Sync(state) && (La() != token || Match(inner, token));
+  bool Call(int state, Rule rule, const SyntaxNode*& label, int precedence = 0) {
+    const bool fine = Call(state, rule, precedence);
+    label = made_;
+    return fine;
+  }
+  bool CallInto(int state, Rule rule, std::vector<const SyntaxNode*>& labels) {
+    const bool fine = Call(state, rule);
+    labels.push_back(made_);
+    return fine;
+  }
+  bool Optional(int state, int inner, Token token, std::optional<Lexeme>& label) {
+    return Sync(state) && (La() != token || Match(inner, token, label));
+  }
+  bool OptionalComma(int state, int inner) {
+    return Sync(state) && (La() != Token::kComma || Match(inner, Token::kComma));
   }
   // A rule where its first token comes.
-  bool OptionalRule(int state, int inner, Rule rule) {
-    return Sync(state) && ((grammar_.Next(inner) & Bit(La())) == 0 || Call(inner, rule));
+  bool OptionalRule(int state, int inner, Rule rule, const SyntaxNode*& label) {
+    return Sync(state) &&
+           ((grammar_.Next(inner) & TokenBit(La())) == 0 || Call(inner, rule, label));
   }
 
-  // Rules.
-  bool Body(Rule rule, int precedence) {
+  // Rules. `node` is the piece being made; rules that take what stands left of an operator into a
+  // larger piece replace it.
+  bool Body(Rule rule, int precedence, SyntaxNode*& node) {
     switch (rule) {
-      case Rule::kStart: return Call(34, Rule::kExpr) && Match(35, Token::kEnd);
-      case Rule::kExpr:
-        return Call(37, Rule::kConditionalOr) && Sync(43) &&
-               (La() != Token::kQuestion ||
-                (Match(38, Token::kQuestion) && Call(39, Rule::kConditionalOr) &&
-                 Match(40, Token::kColon) && Call(41, Rule::kExpr)));
+      case Rule::kStart:
+        node->form = Form::kPass;
+        return Call(34, Rule::kExpr, node->first) && Match(35, Token::kEnd);
+      case Rule::kExpr: return Conditional(*node);
       case Rule::kConditionalOr:
-        return Call(45, Rule::kConditionalAnd) &&
-               Repeat(
-                   50,
-                   52,
-                   [this] { return La() == Token::kOr; },
-                   [this] { return Match(46, Token::kOr) && Call(47, Rule::kConditionalAnd); });
+        return Chain(*node, Form::kOr, {45, 50, 52, 46, 47}, Rule::kConditionalAnd, Token::kOr);
       case Rule::kConditionalAnd:
-        return Call(53, Rule::kRelation) &&
-               Repeat(
-                   58,
-                   60,
-                   [this] { return La() == Token::kAnd; },
-                   [this] { return Match(54, Token::kAnd) && Call(55, Rule::kRelation); });
-      case Rule::kRelation: return Relation(precedence);
-      case Rule::kCalc: return Calc(precedence);
-      case Rule::kUnary: return Unary();
-      case Rule::kMember: return Member();
-      case Rule::kPrimary: return Primary();
+        return Chain(*node, Form::kAnd, {53, 58, 60, 54, 55}, Rule::kRelation, Token::kAnd);
+      case Rule::kRelation: return Relation(precedence, node);
+      case Rule::kCalc: return Calc(precedence, node);
+      case Rule::kUnary: return Unary(*node);
+      case Rule::kMember: return Member(node);
+      case Rule::kPrimary: return Primary(*node);
       case Rule::kExprList:
-        return Call(186, Rule::kExpr) &&
+        return CallInto(186, Rule::kExpr, node->items) &&
                Repeat(
                    191,
                    193,
                    [this] { return La() == Token::kComma; },
-                   [this] { return Match(187, Token::kComma) && Call(188, Rule::kExpr); });
+                   [&] {
+                     return Match(187, Token::kComma) && CallInto(188, Rule::kExpr, node->items);
+                   });
       case Rule::kListInit:
-        return Call(194, Rule::kOptExpr) &&
+        return CallInto(194, Rule::kOptExpr, node->items) &&
                Repeat(
                    199,
                    201,
                    [this] { return CommaThen(196); },
-                   [this] { return Match(195, Token::kComma) && Call(196, Rule::kOptExpr); });
+                   [&] {
+                     return Match(195, Token::kComma) && CallInto(196, Rule::kOptExpr, node->items);
+                   });
       case Rule::kFieldInit:
-        return Call(202, Rule::kOptField) && Match(203, Token::kColon) && Call(204, Rule::kExpr) &&
-               Repeat(
-                   212,
-                   214,
-                   [this] { return CommaThen(206); },
-                   [this] {
-                     return Match(205, Token::kComma) && Call(206, Rule::kOptField) &&
-                            Match(207, Token::kColon) && Call(208, Rule::kExpr);
-                   });
+        return Pairs(*node, Rule::kOptField, {202, 203, 204}, 212, 214, 205, {206, 207, 208});
       case Rule::kOptField:
-        return Optional(216, 215, Token::kQuestion) && Call(218, Rule::kEscapeIdent);
+        node->form = Form::kOptional;
+        return Optional(216, 215, Token::kQuestion, node->question) &&
+               Call(218, Rule::kEscapeIdent, node->second);
       case Rule::kMapInit:
-        return Call(220, Rule::kOptExpr) && Match(221, Token::kColon) && Call(222, Rule::kExpr) &&
-               Repeat(
-                   230,
-                   232,
-                   [this] { return CommaThen(224); },
-                   [this] {
-                     return Match(223, Token::kComma) && Call(224, Rule::kOptExpr) &&
-                            Match(225, Token::kColon) && Call(226, Rule::kExpr);
-                   });
-      case Rule::kEscapeIdent:
-        if (!Sync(235)) {
-          return false;
-        }
-        return La() == Token::kIdentifier      ? Match(233, Token::kIdentifier)
-               : La() == Token::kEscIdentifier ? Match(234, Token::kEscIdentifier)
-                                               : NoViable(1);
-      case Rule::kOptExpr: return Optional(238, 237, Token::kQuestion) && Call(240, Rule::kExpr);
-      case Rule::kLiteral: return Literal();
+        return Pairs(*node, Rule::kOptExpr, {220, 221, 222}, 230, 232, 223, {224, 225, 226});
+      case Rule::kEscapeIdent: return EscapeIdent(*node);
+      case Rule::kOptExpr:
+        node->form = Form::kOptional;
+        return Optional(238, 237, Token::kQuestion, node->question) &&
+               Call(240, Rule::kExpr, node->first);
+      case Rule::kLiteral: return Literal(*node);
     }
     return true;
+  }
+
+  bool Conditional(SyntaxNode& node) {
+    node.form = Form::kPass;
+    if (!Call(37, Rule::kConditionalOr, node.first) || !Sync(43) || La() != Token::kQuestion) {
+      return Fine();
+    }
+    const bool asked = Match(38, Token::kQuestion, node.op);
+    node.form = node.op ? Form::kConditional : Form::kPass;
+    return asked && Call(39, Rule::kConditionalOr, node.second) && Match(40, Token::kColon) &&
+           Call(41, Rule::kExpr, node.third);
+  }
+
+  // Terms joined by one operator, with the states of: first term, loop entry, end of a turn,
+  // operator, next term.
+  bool Chain(
+      SyntaxNode& node, Form form, const std::array<int, 5>& states, Rule term, Token token) {
+    node.form = Form::kPass;
+    return Call(states[0], term, node.first) && Repeat(
+                                                    states[1],
+                                                    states[2],
+                                                    [&] { return La() == token; },
+                                                    [&] {
+                                                      if (!MatchInto(states[3], token, node.ops)) {
+                                                        return false;
+                                                      }
+                                                      node.form = form;
+                                                      return CallInto(states[4], term, node.items);
+                                                    });
+  }
+
+  // Keys, colons and values, separated by commas.
+  bool Pairs(SyntaxNode& node,
+             Rule key,
+             const std::array<int, 3>& first,
+             int entry,
+             int end,
+             int comma,
+             const std::array<int, 3>& next) {
+    const auto pair = [&](const std::array<int, 3>& states) {
+      return CallInto(states[0], key, node.items) &&
+             MatchInto(states[1], Token::kColon, node.ops) &&
+             CallInto(states[2], Rule::kExpr, node.values);
+    };
+    return pair(first) && Repeat(
+                              entry,
+                              end,
+                              [&] { return CommaThen(next[0]); },
+                              [&] { return Match(comma, Token::kComma) && pair(next); });
+  }
+
+  bool EscapeIdent(SyntaxNode& node) {
+    if (!Sync(235)) {
+      return false;
+    }
+    const Token token = La();
+    if (token != Token::kIdentifier && token != Token::kEscIdentifier) {
+      return NoViable(1);
+    }
+    node.form = Form::kName;
+    return Match(token == Token::kIdentifier ? 233 : 234, token, node.id);
   }
 
   // ( ... )* with the states of its entry and of the end of each turn.
@@ -446,31 +431,48 @@ class Explainer {
     return true;
   }
   bool CommaThen(int state) {
-    return La() == Token::kComma && (grammar_.Next(state) & Bit(La(2))) != 0;
+    return La() == Token::kComma && (grammar_.Next(state) & TokenBit(La(2))) != 0;
   }
 
-  bool Relation(int precedence) {
+  // Makes what was parsed so far the left part of a larger piece.
+  SyntaxNode& Wrap(SyntaxNode*& node, Form form) {
+    SyntaxNode* const outer = NewNode(form, node->start);
+    outer->first = node;
+    node = outer;
+    return *outer;
+  }
+
+  bool Relation(int precedence, SyntaxNode*& node) {
     const TokenSet operators = grammar_.Next(65);
-    return Call(62, Rule::kCalc) &&
+    node->form = Form::kPass;
+    return Call(62, Rule::kCalc, node->first) &&
            Repeat(
                69,
                71,
                [&] { return precedence <= 1 && LaIn(operators); },
-               [&] { return MatchOf(65, operators) && Call(66, Rule::kRelation, 2); });
+               [&] {
+                 SyntaxNode& binary = Wrap(node, Form::kBinary);
+                 return MatchOf(65, operators, binary.op) &&
+                        Call(66, Rule::kRelation, binary.second, 2);
+               });
   }
 
-  bool Calc(int precedence) {
+  bool Calc(int precedence, SyntaxNode*& node) {
     const TokenSet products = grammar_.Next(76);
     const TokenSet sums = grammar_.Next(79);
     const auto more = [&] {
       return (precedence <= 2 && LaIn(products)) || (precedence <= 1 && LaIn(sums));
     };
-    return Call(73, Rule::kUnary) && Repeat(83, 85, more, [&] {
+    node->form = Form::kPass;
+    return Call(73, Rule::kUnary, node->first) && Repeat(83, 85, more, [&] {
              if (!Sync(81)) {
                return false;
              }
-             return LaIn(products) ? MatchOf(76, products) && Call(77, Rule::kCalc, 3)
-                                   : MatchOf(79, sums) && Call(80, Rule::kCalc, 2);
+             SyntaxNode& binary = Wrap(node, Form::kBinary);
+             return LaIn(products)
+                        ? MatchOf(76, products, binary.op) &&
+                              Call(77, Rule::kCalc, binary.second, 3)
+                        : MatchOf(79, sums, binary.op) && Call(80, Rule::kCalc, binary.second, 2);
            });
   }
 
@@ -478,89 +480,91 @@ class Explainer {
     return token == Token::kNumInt || token == Token::kNumFloat;
   }
 
-  bool Unary() {
+  bool Unary(SyntaxNode& node) {
+    node.form = Form::kBrokenUnary;
     if (!Sync(99)) {
       return false;
     }
     const TokenSet member = grammar_.Next(86);
     if (La() == Token::kExclam) {
+      node.form = Form::kNot;
       if (!Sync(88)) {
         return false;
       }
       do {
-        if (!Match(87, Token::kExclam) || !Sync(90, Place::kLoopEnd)) {
+        if (!MatchInto(87, Token::kExclam, node.ops) || !Sync(90, Place::kLoopEnd)) {
           return false;
         }
       } while (La() == Token::kExclam);
-      return Call(92, Rule::kMember);
+      return Call(92, Rule::kMember, node.first);
     }
-    if (La() != Token::kMinus) {
-      return LaIn(member) ? Call(86, Rule::kMember) : NoViable(1);
+    if (La() != Token::kMinus && !LaIn(member)) {
+      return NoViable(1);
     }
-    if (IsSignedLiteral(La(2))) {
-      return Call(86, Rule::kMember);
+    if (La() != Token::kMinus || IsSignedLiteral(La(2))) {
+      node.form = Form::kPass;
+      return Call(86, Rule::kMember, node.first);
     }
-    if ((Bit(La(2)) & (member | Bit(Token::kMinus))) == 0) {
+    if ((TokenBit(La(2)) & (member | TokenBit(Token::kMinus))) == 0) {
       return NoViable(2);
     }
-    return Sync(94) && Minuses(member) && Call(98, Rule::kMember);
+    node.form = Form::kNegate;
+    return Sync(94) && Minuses(node, member) && Call(98, Rule::kMember, node.first);
   }
 
-  bool Minuses(TokenSet member) {
+  bool Minuses(SyntaxNode& node, TokenSet member) {
     for (;;) {
-      if (!Match(93, Token::kMinus) || !Sync(96, Place::kLoopEnd)) {
+      if (!MatchInto(93, Token::kMinus, node.ops) || !Sync(96, Place::kLoopEnd)) {
         return false;
       }
       if (La() != Token::kMinus) {
         return LaIn(member) || NoViable(1);
       }
-      if ((Bit(La(2)) & (member | Bit(Token::kMinus))) == 0) {
+      if ((TokenBit(La(2)) & (member | TokenBit(Token::kMinus))) == 0) {
         return NoViable(2);
       }
     }
   }
 
-  bool Member() {
+  bool Member(SyntaxNode*& node) {
     const auto more = [this] {
       return La() == Token::kDot || La() == Token::kLeftBracket;
     };
-    return Call(102, Rule::kPrimary) && Repeat(128, 130, more, [this] { return MemberStep(); });
+    node->form = Form::kPass;
+    return Call(102, Rule::kPrimary, node->first) &&
+           Repeat(128, 130, more, [&] { return MemberStep(node); });
   }
 
-  bool MemberStep() {
+  bool MemberStep(SyntaxNode*& node) {
     if (!Sync(126)) {
       return false;
     }
     if (La() == Token::kLeftBracket) {
-      return Match(119, Token::kLeftBracket) && Optional(121, 120, Token::kQuestion) &&
-             Call(123, Rule::kExpr) && Match(124, Token::kRightBracket);
+      SyntaxNode& index = Wrap(node, Form::kIndex);
+      return Match(119, Token::kLeftBracket, index.op) &&
+             Optional(121, 120, Token::kQuestion, index.question) &&
+             Call(123, Rule::kExpr, index.second) && Match(124, Token::kRightBracket);
     }
     if (La(2) == Token::kIdentifier && La(3) == Token::kLeftParen) {
-      return Match(111, Token::kDot) && Match(112, Token::kIdentifier) &&
-             Match(113, Token::kLeftParen) && OptionalRule(115, 114, Rule::kExprList) &&
-             Match(117, Token::kRightParen);
+      SyntaxNode& call = Wrap(node, Form::kMemberCall);
+      return Match(111, Token::kDot) && Match(112, Token::kIdentifier, call.id) &&
+             Match(113, Token::kLeftParen, call.op) &&
+             OptionalRule(115, 114, Rule::kExprList, call.second) && Match(117, Token::kRightParen);
     }
     if (La(2) != Token::kIdentifier && La(2) != Token::kEscIdentifier &&
         La(2) != Token::kQuestion) {
       return NoViable(2);
     }
-    if (!Match(105, Token::kDot) || !Optional(107, 106, Token::kQuestion)) {
-      return false;
-    }
-    const std::size_t name = Ahead(1).offset;
-    name_failed_ = false;
-    const bool fine = Call(109, Rule::kEscapeIdent);
-    if (name_failed_) {
-      later_.push_back(name);
-    }
-    return fine;
+    SyntaxNode& select = Wrap(node, Form::kSelect);
+    return Match(105, Token::kDot, select.op) &&
+           Optional(107, 106, Token::kQuestion, select.question) &&
+           Call(109, Rule::kEscapeIdent, select.second);
   }
 
-  enum class Form : std::uint8_t { kIdent, kCall, kMessage };
   // Which of the forms that begin with a name comes; `k` is the token behind the first name.
   Form NameForm(std::size_t k) {
     if (La(k) == Token::kLeftParen) {
-      return Form::kCall;
+      return Form::kGlobalCall;
     }
     while (La(k) == Token::kDot && La(k + 1) == Token::kIdentifier) {
       k += 2;
@@ -568,47 +572,64 @@ class Explainer {
     return La(k) == Token::kLeftBrace ? Form::kMessage : Form::kIdent;
   }
 
-  bool Primary() {
+  bool Primary(SyntaxNode& node) {
     if (!Sync(184)) {
       return false;
     }
     switch (La()) {
       case Token::kLeftParen:
-        return Match(144, Token::kLeftParen) && Call(145, Rule::kExpr) &&
+        node.form = Form::kPass;
+        return Match(144, Token::kLeftParen) && Call(145, Rule::kExpr, node.first) &&
                Match(146, Token::kRightParen);
       case Token::kLeftBracket:
-        return Match(148, Token::kLeftBracket) && OptionalRule(150, 149, Rule::kListInit) &&
-               Optional(153, 152, Token::kComma) && Match(155, Token::kRightBracket);
+        node.form = Form::kList;
+        return Match(148, Token::kLeftBracket, node.op) &&
+               OptionalRule(150, 149, Rule::kListInit, node.second) && OptionalComma(153, 152) &&
+               Match(155, Token::kRightBracket);
       case Token::kLeftBrace:
-        return Match(156, Token::kLeftBrace) && OptionalRule(158, 157, Rule::kMapInit) &&
-               Optional(161, 160, Token::kComma) && Match(163, Token::kRightBrace);
-      case Token::kDot: return La(2) == Token::kIdentifier ? Named(NameForm(3)) : NoViable(2);
-      case Token::kIdentifier: return Named(NameForm(2));
-      default: return LaIn(grammar_.Next(183)) ? Call(183, Rule::kLiteral) : NoViable(1);
+        node.form = Form::kMap;
+        return Match(156, Token::kLeftBrace, node.op) &&
+               OptionalRule(158, 157, Rule::kMapInit, node.second) && OptionalComma(161, 160) &&
+               Match(163, Token::kRightBrace);
+      case Token::kDot: return La(2) == Token::kIdentifier ? Named(node, NameForm(3)) : NoViable(2);
+      case Token::kIdentifier: return Named(node, NameForm(2));
+      default:
+        if (!LaIn(grammar_.Next(183))) {
+          return NoViable(1);
+        }
+        node.form = Form::kPass;
+        return Call(183, Rule::kLiteral, node.first);
     }
   }
 
-  bool Named(Form form) {
+  bool Named(SyntaxNode& node, Form form) {
+    node.form = form;
     switch (form) {
-      case Form::kIdent: return Optional(132, 131, Token::kDot) && Match(134, Token::kIdentifier);
-      case Form::kCall:
-        return Optional(136, 135, Token::kDot) && Match(138, Token::kIdentifier) &&
-               Match(139, Token::kLeftParen) && OptionalRule(141, 140, Rule::kExprList) &&
+      case Form::kIdent:
+        return Optional(132, 131, Token::kDot, node.sign) &&
+               Match(134, Token::kIdentifier, node.id);
+      case Form::kGlobalCall:
+        return Optional(136, 135, Token::kDot, node.sign) &&
+               Match(138, Token::kIdentifier, node.id) && Match(139, Token::kLeftParen, node.op) &&
+               OptionalRule(141, 140, Rule::kExprList, node.second) &&
                Match(143, Token::kRightParen);
-      case Form::kMessage:
-        return Optional(165, 164, Token::kDot) && Match(167, Token::kIdentifier) &&
+      default:
+        return Optional(165, 164, Token::kDot, node.sign) &&
+               MatchInto(167, Token::kIdentifier, node.ops) &&
                Repeat(
                    172,
                    174,
                    [this] { return La() == Token::kDot; },
-                   [this] { return Match(168, Token::kDot) && Match(169, Token::kIdentifier); }) &&
-               Match(175, Token::kLeftBrace) && OptionalRule(177, 176, Rule::kFieldInit) &&
-               Optional(180, 179, Token::kComma) && Match(182, Token::kRightBrace);
+                   [&] {
+                     return Match(168, Token::kDot) && MatchInto(169, Token::kIdentifier, node.ops);
+                   }) &&
+               Match(175, Token::kLeftBrace, node.op) &&
+               OptionalRule(177, 176, Rule::kFieldInit, node.second) && OptionalComma(180, 179) &&
+               Match(182, Token::kRightBrace);
     }
-    return true;
   }
 
-  bool Literal() {
+  bool Literal(SyntaxNode& node) {
     if (!Sync(256)) {
       return false;
     }
@@ -616,22 +637,33 @@ class Explainer {
     if (La() == Token::kMinus && !IsSignedLiteral(token)) {
       return NoViable(2);
     }
+    const int state = LiteralState(token);
+    if (state < 0) {
+      return NoViable(1);
+    }
+    const bool fine = (token != Token::kNumInt || Optional(243, 242, Token::kMinus, node.sign)) &&
+                      (token != Token::kNumFloat || Optional(248, 247, Token::kMinus, node.sign)) &&
+                      Match(state, token, node.id);
+    node.form = node.id ? Form::kLiteral : Form::kBroken;
+    return fine;
+  }
+
+  static int LiteralState(Token token) {
     switch (token) {
-      case Token::kNumInt: return Optional(243, 242, Token::kMinus) && Match(245, Token::kNumInt);
-      case Token::kNumUint: return Match(246, token);
-      case Token::kNumFloat:
-        return Optional(248, 247, Token::kMinus) && Match(250, Token::kNumFloat);
-      case Token::kString: return Match(251, token);
-      case Token::kBytes: return Match(252, token);
-      case Token::kTrue: return Match(253, token);
-      case Token::kFalse: return Match(254, token);
-      case Token::kNull: return Match(255, token);
-      default: return NoViable(1);
+      case Token::kNumInt: return 245;
+      case Token::kNumUint: return 246;
+      case Token::kNumFloat: return 250;
+      case Token::kString: return 251;
+      case Token::kBytes: return 252;
+      case Token::kTrue: return 253;
+      case Token::kFalse: return 254;
+      case Token::kNull: return 255;
+      default: return -1;
     }
   }
 
   TreeBuilder& builder_;
-  Tokens tokens_;
+  TokenStream tokens_;
   const GrammarStates& grammar_ = GrammarStates::Get();
   std::size_t index_ = 0;
   int state_ = 0;
@@ -647,9 +679,9 @@ class Explainer {
   bool limited_ = false;
   int consumed_ = 0;
   int attempts_ = 0;
-  bool name_failed_ = false;
-  std::vector<std::size_t>
-      later_;  // selected names that are none, which upstream finds after parsing
+  std::optional<Lexeme> matched_;
+  const SyntaxNode* made_ = nullptr;
+  std::deque<SyntaxNode> nodes_;
   int reports_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cel/messages.h"
 #include "cel/operations.h"
 
 namespace allot::cel {
@@ -145,13 +146,18 @@ void Interpreter::Observe(const Step& step, const Value& value) {
     case StepKind::kCall: ObserveCall(step, value); return;
     case StepKind::kList:
     case StepKind::kMap:
+    case StepKind::kMessage:
       for (std::size_t i = step.args.size(); i-- > 0;) {
         Value ignored;
         if (!stack_.Take(IdOf(*step.args[i]), ignored)) {
           break;
         }
       }
-      Charge(step.kind == StepKind::kList ? 10 : 30, value, step.id);
+      Charge(step.kind == StepKind::kList  ? 10
+             : step.kind == StepKind::kMap ? 30
+                                           : 40,
+             value,
+             step.id);
       return;
     default: break;
   }
@@ -190,6 +196,7 @@ Value Interpreter::ExecBody(const Step& step, Frame* frame) {
     case StepKind::kOptionalOrValue: return ExecOptional(step, frame, /*unwrap=*/true);
     case StepKind::kList: return ExecList(step, frame);
     case StepKind::kMap: return ExecMap(step, frame);
+    case StepKind::kMessage: return ExecMessage(step, frame);
     case StepKind::kLoop: return ExecLoop(step, frame);
   }
   return Value::Null();
@@ -326,6 +333,32 @@ Value Interpreter::ExecMap(const Step& step, Frame* frame) {
     context_.Put(*map, key, value);
   }
   return context_.Map(map);
+}
+
+Value Interpreter::ExecMessage(const Step& step, Frame* frame) {
+  std::vector<FieldValue> fields;
+  for (std::size_t i = 0; i < step.args.size(); ++i) {
+    Value value = Exec(*step.args[i], frame);
+    if (value.IsError()) {
+      return value;
+    }
+    // A field given twice is what it was given last.
+    std::erase_if(fields, [&](const FieldValue& field) { return field.name == step.fields[i]; });
+    if (step.optionals[i]) {
+      if (!value.Is(ValueKind::kOptional)) {
+        return context_.Error(
+            fmt::format("cannot initialize optional entry '{}' from non-optional value {}",
+                        step.fields[i],
+                        GoText(value)));
+      }
+      if (value.optional == nullptr) {
+        continue;
+      }
+      value = *value.optional;
+    }
+    fields.push_back({step.fields[i], value});
+  }
+  return NewMessage(context_, step.message, fields);
 }
 
 Value Interpreter::ExecLoop(const Step& step, Frame* parent) {
@@ -515,6 +548,10 @@ Value Interpreter::QualifyOne(const Value& object,
   }
   switch (object.kind) {
     case ValueKind::kError: return object;
+    case ValueKind::kMessage:
+      return key.Is(ValueKind::kString)
+                 ? context_.Error(fmt::format("no such field '{}'", GoText(key)))
+                 : NoSuchOverload();
     case ValueKind::kMap:
       if (const Value* const found = Find(*object.map, key); found != nullptr) {
         return *found;

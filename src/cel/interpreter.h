@@ -48,6 +48,7 @@ class Interpreter {
   Value ExecOptional(const Step& step, Frame* frame, bool unwrap);
   Value ExecList(const Step& step, Frame* frame);
   Value ExecMap(const Step& step, Frame* frame);
+  Value ExecMessage(const Step& step, Frame* frame);
   Value ExecLoop(const Step& step, Frame* frame);
   bool Iterate(Frame& frame);
   Value Finish(Frame& frame);

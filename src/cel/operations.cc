@@ -146,6 +146,7 @@ Value EqualTo(const Value& left, const Value& right) {
       return Value::Bool(right.Is(ValueKind::kBool) && left.boolean == right.boolean);
     case ValueKind::kString:
     case ValueKind::kBytes:
+    case ValueKind::kMessage:
     case ValueKind::kType:
       return Value::Bool(left.kind == right.kind && left.text() == right.text());
     case ValueKind::kList:
@@ -355,11 +356,14 @@ std::string BadListIndex(const Value& index) {
   if (IsNumber(index)) {
     return fmt::format("unsupported index value {} in list", GoText(index));
   }
-  const std::string_view name = index.Is(ValueKind::kList)       ? "list(dyn)"
-                                : index.Is(ValueKind::kMap)      ? "map(dyn, dyn)"
-                                : index.Is(ValueKind::kOptional) ? "optional_type(dyn)"
-                                                                 : TypeName(index);
-  return fmt::format("unsupported index type '{}' in list", name);
+  return fmt::format("unsupported index type '{}' in list", RuntimeTypeText(index));
+}
+
+std::string_view RuntimeTypeText(const Value& value) {
+  return value.Is(ValueKind::kList)       ? "list(dyn)"
+         : value.Is(ValueKind::kMap)      ? "map(dyn, dyn)"
+         : value.Is(ValueKind::kOptional) ? "optional_type(dyn)"
+                                          : TypeName(value);
 }
 
 std::int64_t CountCodePoints(std::string_view text) {
@@ -410,6 +414,7 @@ std::string_view TypeName(const Value& value) {
     case ValueKind::kIp: return "net.IP";
     case ValueKind::kCidr: return "net.CIDR";
     case ValueKind::kFormat: return "kubernetes.NamedFormat";
+    case ValueKind::kMessage: return value.text();
   }
   return "";
 }

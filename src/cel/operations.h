@@ -35,6 +35,8 @@ namespace allot::cel {
 
 /// The index into a list that a value stands for; nothing when it is none.
 [[nodiscard]] std::optional<std::int64_t> ListIndex(const Value& index);
+/// A run-time type as upstream prints it ("list(dyn)").
+[[nodiscard]] std::string_view RuntimeTypeText(const Value& value);
 /// Why a value is no list index.
 [[nodiscard]] std::string BadListIndex(const Value& index);
 

@@ -346,7 +346,6 @@ class Parser {
     while (Peek() == Token::kQuestion || Peek() == Token::kIdentifier ||
            Peek() == Token::kEscIdentifier) {
       Entry field;
-      const std::uint32_t start = Offset();
       field.optional = Accept(Token::kQuestion);
       if (Peek() != Token::kIdentifier && Peek() != Token::kEscIdentifier) {
         return Fail();
@@ -357,7 +356,7 @@ class Parser {
         return {};
       }
       if (field.optional && !builder_.syntax().optional_syntax) {
-        builder_.errors().Report(start, "unsupported syntax '?'");
+        return Fail();
       }
       field.field = builder_.FieldName(lexeme.offset, Text(lexeme));
       const Node value = ParseExpr();
@@ -421,8 +420,10 @@ class Parser {
     int height = 0;
     while (Peek() != Token::kRightBrace && Peek() != Token::kComma) {
       Entry entry;
-      const std::uint32_t start = Offset();
       entry.optional = Accept(Token::kQuestion);
+      if (entry.optional && !builder_.syntax().optional_syntax) {
+        return Fail();
+      }
       const Node key = ParseExpr();
       entry.offset = Offset();
       if (failed_ || !Expect(Token::kColon)) {
@@ -431,9 +432,6 @@ class Parser {
       const Node value = ParseExpr();
       if (failed_) {
         return {};
-      }
-      if (entry.optional && !builder_.syntax().optional_syntax) {
-        builder_.errors().Report(start, "unsupported syntax '?'");
       }
       entry.key = key.expr;
       entry.value = value.expr;
@@ -509,12 +507,11 @@ Expr* Parse(TreeBuilder& builder) {
     Parser parser(quiet, tokens);
     const Node root = parser.ParseAll();
     if (!parser.failed()) {
-      builder.errors() = std::move(errors);
-      if (root.height > builder.syntax().max_recursion) {
-        builder.errors().ReportNowhere("max recursion depth exceeded");
-        return nullptr;
+      if (root.height <= builder.syntax().max_recursion) {
+        builder.errors() = std::move(errors);
+        return root.expr;
       }
-      return root.expr;
+      // Only the slow way knows what upstream reports before it reaches its limit.
     }
   }
   ExplainSyntax(builder);

@@ -49,6 +49,7 @@ class Planner {
       case ExprKind::kCall: return MakeCall(expr);
       case ExprKind::kList: return MakeList(expr);
       case ExprKind::kMap: return MakeMap(expr);
+      case ExprKind::kStruct: return MakeMessage(expr);
       case ExprKind::kComprehension: return MakeLoop(expr);
       default: return Fail(expr->id, "unsupported expr");
     }
@@ -82,8 +83,13 @@ class Planner {
 
   Step* MakeIdent(const Expr* expr) {
     const Reference& reference = tree_.ReferenceOf(expr);
-    if (reference.kind == Reference::Kind::kType) {
-      return Constant(expr->id, Persist(Value::Text(ValueKind::kType, reference.type->name)));
+    switch (reference.kind) {
+      case Reference::Kind::kType:
+        return Constant(expr->id, Persist(Value::Text(ValueKind::kType, reference.type->name)));
+      case Reference::Kind::kDeclaredType:
+        return Fail(expr->id, fmt::format("reference to undefined type: {}", reference.name));
+      case Reference::Kind::kConstant: return Constant(expr->id, Value::Int(0));
+      default: break;
     }
     Path* const path = plan_.NewPath(Path::Kind::kVariable, expr->id);
     path->name = Name(expr->name);
@@ -379,6 +385,17 @@ class Planner {
       context_.Put(*map, key, value);
     }
     return Constant(expr->id, context_.Map(map));
+  }
+
+  Step* MakeMessage(const Expr* expr) {
+    Step* const step = plan_.NewStep(StepKind::kMessage, expr->id);
+    step->message = Name(expr->name);
+    for (const Entry& field : expr->entries) {
+      step->args.push_back(Make(field.value));
+      step->fields.push_back(Name(field.field));
+      step->optionals.push_back(field.optional);
+    }
+    return step;
   }
 
   Step* MakeLoop(const Expr* expr) {

@@ -67,6 +67,7 @@ enum class StepKind : std::uint8_t {
   kOptionalOrValue,
   kList,
   kMap,
+  kMessage,
   kLoop,
 };
 
@@ -89,7 +90,9 @@ struct Step {
   Value constant;
   Path* path = nullptr;
   std::vector<const Step*> args;
-  std::vector<bool> optionals;  ///< kList: by element; kMap: by entry
+  std::vector<bool> optionals;           ///< kList: by element; kMap, kMessage: by entry
+  std::string_view message;              ///< kMessage: its name
+  std::vector<std::string_view> fields;  ///< kMessage: by value
   const Function* function = nullptr;
   const Overload* overload = nullptr;  ///< set where the checker left exactly one
   /// kCall: how upstream binds it. kVariadic stops at the first argument that errs.

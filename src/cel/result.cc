@@ -27,6 +27,7 @@ std::string ConversionError(const Value& value) {
     case ValueKind::kCidr: return "type conversion error from 'CIDR' to 'bool'";
     case ValueKind::kFormat: return "type conversion error from 'Format' to 'bool'";
     case ValueKind::kType: return "type conversion not supported for 'type'";
+    case ValueKind::kMessage: return "type conversion error from '*emptypb.Empty' to 'bool'";
     case ValueKind::kOptional:
       return value.optional == nullptr ? "optional.none() dereference"
                                        : ConversionError(*value.optional);

@@ -42,6 +42,7 @@ class SlotPlan::Builder {
       case StepKind::kCall: return MakeCall(step);
       case StepKind::kList:
       case StepKind::kMap:
+      case StepKind::kMessage:
       case StepKind::kLoop: return std::nullopt;
     }
     return std::nullopt;

@@ -12,6 +12,11 @@ constexpr Type Named(TypeKind kind, std::string_view name) {
   return type;
 }
 
+constexpr Type Wrapper(Type type) {
+  type.nullable = true;
+  return type;
+}
+
 constexpr Type Container(TypeKind kind,
                          std::string_view name,
                          const Type* first,
@@ -84,6 +89,14 @@ constexpr Type kType = Named(TypeKind::kType, "type");
 constexpr Type kUint = Named(TypeKind::kUint, "uint");
 constexpr Type kListDyn = Container(TypeKind::kList, "list", &kDyn);
 constexpr Type kMapDyn = Container(TypeKind::kMap, "map", &kDyn, &kDyn);
+constexpr Type kMapStringDyn = Container(TypeKind::kMap, "map", &kString, &kDyn);
+constexpr Type kBoolWrapper = Wrapper(kBool);
+constexpr Type kBytesWrapper = Wrapper(kBytes);
+constexpr Type kDoubleWrapper = Wrapper(kDouble);
+constexpr Type kIntWrapper = Wrapper(kInt);
+constexpr Type kStringWrapper = Wrapper(kString);
+constexpr Type kUintWrapper = Wrapper(kUint);
+constexpr Type kEmptyMessage = Named(TypeKind::kStruct, "google.protobuf.Empty");
 constexpr Type kQuantity = Named(TypeKind::kStruct, "kubernetes.Quantity");
 constexpr Type kSemver = Named(TypeKind::kStruct, "kubernetes.Semver");
 constexpr Type kUrl = Named(TypeKind::kStruct, "kubernetes.URL");

@@ -16,6 +16,8 @@ class Unifier {
   explicit Unifier(TypeFactory& types) : types_(types) {}
 
   [[nodiscard]] const Type* NewVariable();
+  /// Numbers `count` variables that nobody will use.
+  void SkipVariables(std::size_t count) { bindings_.resize(bindings_.size() + count); }
   /// Whether a value of type `from` may stand where `to` is wanted; binds variables when so, and
   /// only then.
   [[nodiscard]] bool IsAssignable(const Type* from, const Type* to);

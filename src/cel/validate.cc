@@ -46,6 +46,11 @@ class Validator {
       case ExprKind::kCall: VisitCall(expr, in_format); break;
       case ExprKind::kList: VisitList(expr, in_format); break;
       case ExprKind::kMap: VisitMap(expr, in_format); break;
+      case ExprKind::kStruct:
+        for (const Entry& field : expr->entries) {
+          Visit(field.value, in_format);
+        }
+        break;
       case ExprKind::kComprehension:
         for (const Expr* part : {expr->loop->range,
                                  expr->loop->init,

@@ -33,6 +33,7 @@ enum class ValueKind : std::uint8_t {
   kIp,
   kCidr,
   kFormat,
+  kMessage,  ///< google.protobuf.Empty, the one message that stays one; its text is the name
 };
 
 struct ListRep;
@@ -56,7 +57,7 @@ struct Value {
   bool computed = false;
   /// kError: a Go panic, whose text stands after "internal error: ".
   bool panic = false;
-  std::uint32_t size = 0;  ///< Unit: bytes of kString, kBytes, kType, kError
+  std::uint32_t size = 0;  ///< Unit: bytes of kString, kBytes, kType, kError, kMessage
   union {
     bool boolean;
     std::int64_t integer;

@@ -135,6 +135,7 @@ std::string GoText(const Value& value) {
     case ValueKind::kIp: return IpText(*value.ip);
     case ValueKind::kCidr: return CidrText(*value.cidr);
     case ValueKind::kFormat: return std::string(value.format->title);
+    case ValueKind::kMessage: return "";
   }
   return "";
 }
@@ -167,6 +168,7 @@ std::string_view GoTypeName(const Value& value) {
     case ValueKind::kIp: return "cel.IP";
     case ValueKind::kCidr: return "cel.CIDR";
     case ValueKind::kFormat: return "cel.Format";
+    case ValueKind::kMessage: return "*types.protoObj";
   }
   return "";
 }
@@ -198,6 +200,7 @@ std::string_view GoValueTypeName(const Value& value) {
     case ValueKind::kIp: return "netip.Addr";
     case ValueKind::kCidr: return "netip.Prefix";
     case ValueKind::kFormat: return "cel.Format";
+    case ValueKind::kMessage: return "*emptypb.Empty";
   }
   return "";
 }

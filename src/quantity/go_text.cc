@@ -4,26 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "quantity/printable.h"
+
 namespace allot::quantity {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
-
-bool IsPrintable(char32_t rune) {
-  if (rune < 0x7F) {
-    return rune >= 0x20;
-  }
-  if (rune < 0xA1 || rune == 0xAD) {
-    return false;
-  }
-  const bool space_or_format =
-      rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200F) || (rune >= 0x2028 && rune <= 0x202F) ||
-      (rune >= 0x205F && rune <= 0x206F) || rune == 0x3000 || rune == 0xFEFF ||
-      (rune >= 0xFFF0 && rune <= 0xFFFB) || (rune >= 0xE000 && rune <= 0xF8FF) ||
-      (rune >= 0xD800 && rune <= 0xDFFF) || rune == 0x061C || rune == 0x180E || rune >= 0xE0000 ||
-      (rune & 0xFFFE) == 0xFFFE;
-  return !space_or_format;
-}
 
 void AppendEscaped(std::string& out, char32_t rune) {
   if (rune < 0x20 || rune == 0x7F) {
