@@ -1,5 +1,5 @@
-// Which code points Go prints as they are: those of Unicode 15.0.0 that are letters, marks, numbers,
-// punctuation or symbols.
+// Which code points Go prints as they are: those of Unicode 15.0.0 that are letters, marks,
+// numbers, punctuation or symbols.
 #include "quantity/printable.h"
 
 #include <cstdint>
