@@ -32,7 +32,7 @@ run() {
     pids="$pids $!" ;;
   esac
   sleep 2
-  python3 "$root/tools/scenario.py" check --prefer "$root/tests/scenarios/better" --kubeconfig "$kubeconfig" "$@" \
+  python3 "$root/tools/scenario.py" check --kubeconfig "$kubeconfig" "$@" \
     "$root/tests/scenarios" "$root/tests/scenarios/expected" || status=1
   # shellcheck disable=SC2086
   kill $pids 2>/dev/null || true
