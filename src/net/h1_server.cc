@@ -30,11 +30,6 @@ void AppendHeader(std::string& out, std::string_view name, std::string_view valu
   out += "\r\n";
 }
 
-/// What upstream says to a body above its limit.
-std::string TooLarge(std::size_t limit) {
-  return fmt::format("Request entity too large: limit is {}", limit);
-}
-
 class H1Server;
 
 class H1Stream final : public ServerStream {
@@ -181,7 +176,7 @@ void H1Server::BeginRequest() {
   }
   if (parser_.content_length() != H1Parser::kUnknownLength &&
       parser_.content_length() > limits_.body_bytes) {
-    Refuse(413, TooLarge(limits_.body_bytes));
+    Refuse(413, BodyTooLarge(limits_.body_bytes));
     return;
   }
   const std::string_view expect = request_->headers.Get("expect");
@@ -199,7 +194,7 @@ void H1Server::BeginRequest() {
 void H1Server::AddBody(std::string_view piece) {
   std::string& body = request_->body;
   if (piece.size() > limits_.body_bytes - body.size()) {
-    Refuse(413, TooLarge(limits_.body_bytes));
+    Refuse(413, BodyTooLarge(limits_.body_bytes));
     return;
   }
   if (body.empty() && parser_.content_length() != H1Parser::kUnknownLength) {

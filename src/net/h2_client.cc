@@ -5,10 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <nghttp2/nghttp2.h>
-
-#include "base/check.h"
 #include "net/client_connection.h"
+#include "net/h2_session.h"
 
 namespace allot::net {
 
@@ -17,14 +15,10 @@ namespace {
 constexpr std::uint32_t kStreamWindow = 4U << 20U;
 constexpr std::int32_t kConnectionWindow = 64 << 20;
 constexpr std::uint32_t kStreamsBeforeSettings = 100;
-constexpr std::size_t kFrameHeader = 9;
 
-class H2Client final : public ClientProtocol {
+class H2Client final : public ClientProtocol, public H2Session {
  public:
   explicit H2Client(ClientConnection& connection);
-  H2Client(const H2Client&) = delete;
-  H2Client& operator=(const H2Client&) = delete;
-  ~H2Client() override { nghttp2_session_del(session_); }
 
   [[nodiscard]] bool CanTake() const override;
   void Start(const CallPtr& call) override;
@@ -33,124 +27,49 @@ class H2Client final : public ClientProtocol {
   void OnEof() override {}
   void Produce(std::string& out, std::size_t budget) override;
   [[nodiscard]] bool Finished() const override {
-    return failed_ || (draining_ && calls_.empty()) || nghttp2_session_want_read(session_) == 0;
+    return failed_ || (draining_ && calls_.empty()) || nghttp2_session_want_read(session()) == 0;
   }
   [[nodiscard]] std::size_t open_calls() const override { return calls_.size(); }
   bool Ping() override;
   void Detach(const std::string& cause) override;
 
-  // Called by nghttp2.
-  int OnHeader(const nghttp2_frame& frame, std::string_view name, std::string_view value);
-  int OnFrame(const nghttp2_frame& frame);
-  int OnBody(std::int32_t id, std::string_view piece);
-  int OnStreamClose(std::int32_t id, std::uint32_t error);
-  ssize_t Append(std::string_view bytes);
-  int AppendBody(Call& call, const std::uint8_t* header, std::size_t size);
-
  private:
+  int OnHeader(const nghttp2_frame& frame, std::string_view name, std::string_view value) override;
+  int OnFrame(const nghttp2_frame& frame) override;
+  int OnBody(std::int32_t id, std::string_view piece) override;
+  int OnStreamClose(std::int32_t id, std::uint32_t error) override;
+  bool TakeBody(void* source, std::size_t size, std::string& out) override;
+
   struct Open {
     CallPtr call;
     std::size_t index = 0;
   };
   [[nodiscard]] Open* Find(std::int32_t id) const {
-    return static_cast<Open*>(nghttp2_session_get_stream_user_data(session_, id));
+    return static_cast<Open*>(nghttp2_session_get_stream_user_data(session(), id));
   }
   CallPtr Take(Open* open);
 
   ClientConnection& connection_;
-  nghttp2_session* session_ = nullptr;
   std::vector<std::unique_ptr<Open>> calls_;
   std::vector<nghttp2_nv> fields_;
-  std::string* out_ = nullptr;
-  std::size_t budget_ = 0;
   bool settings_seen_ = false;
   bool draining_ = false;
   bool failed_ = false;
 };
 
-H2Client* Self(void* user) {
-  return static_cast<H2Client*>(user);
-}
+constexpr std::array<nghttp2_settings_entry, 2> kSettings = {
+    {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0}, {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow}}};
 
-std::string_view View(const std::uint8_t* data, std::size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
-
-nghttp2_nv Field(std::string_view name, std::string_view value) {
-  const auto bytes = [](std::string_view text) {
-    return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));  // NOLINT: copied
-  };
-  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
-void SetCallbacks(nghttp2_session_callbacks* callbacks) {
-  nghttp2_session_callbacks_set_on_header_callback(
-      callbacks,
-      [](nghttp2_session*,
-         const nghttp2_frame* frame,
-         const std::uint8_t* name,
-         std::size_t name_size,
-         const std::uint8_t* value,
-         std::size_t value_size,
-         std::uint8_t,
-         void* user) {
-        return Self(user)->OnHeader(*frame, View(name, name_size), View(value, value_size));
-      });
-  nghttp2_session_callbacks_set_on_frame_recv_callback(
-      callbacks, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-        return Self(user)->OnFrame(*frame);
-      });
-  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
-      callbacks,
-      [](nghttp2_session*,
-         std::uint8_t,
-         std::int32_t id,
-         const std::uint8_t* data,
-         std::size_t size,
-         void* user) { return Self(user)->OnBody(id, View(data, size)); });
-  nghttp2_session_callbacks_set_on_stream_close_callback(
-      callbacks, [](nghttp2_session*, std::int32_t id, std::uint32_t error, void* user) {
-        return Self(user)->OnStreamClose(id, error);
-      });
-  nghttp2_session_callbacks_set_send_callback(
-      callbacks, [](nghttp2_session*, const std::uint8_t* data, std::size_t size, int, void* user) {
-        return Self(user)->Append(View(data, size));
-      });
-  nghttp2_session_callbacks_set_send_data_callback(
-      callbacks,
-      [](nghttp2_session*,
-         nghttp2_frame*,
-         const std::uint8_t* header,
-         std::size_t size,
-         nghttp2_data_source* source,
-         void* user) {
-        return Self(user)->AppendBody(*static_cast<Call*>(source->ptr), header, size);
-      });
-}
-
-H2Client::H2Client(ClientConnection& connection) : connection_(connection) {
-  nghttp2_session_callbacks* callbacks = nullptr;
-  nghttp2_option* option = nullptr;
-  ALLOT_CHECK(nghttp2_session_callbacks_new(&callbacks) == 0);
-  ALLOT_CHECK(nghttp2_option_new(&option) == 0);
-  SetCallbacks(callbacks);
-  nghttp2_option_set_no_closed_streams(option, 1);
-  ALLOT_CHECK(nghttp2_session_client_new2(&session_, callbacks, this, option) == 0);
-  nghttp2_option_del(option);
-  nghttp2_session_callbacks_del(callbacks);
-  const std::array<nghttp2_settings_entry, 2> settings = {
-      {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0}, {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow}}};
-  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
-  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
-}
+H2Client::H2Client(ClientConnection& connection)
+    : H2Session(Side::kClient, kSettings, kConnectionWindow), connection_(connection) {}
 
 bool H2Client::CanTake() const {
-  if (failed_ || draining_ || nghttp2_session_check_request_allowed(session_) == 0) {
+  if (failed_ || draining_ || nghttp2_session_check_request_allowed(session()) == 0) {
     return false;
   }
   const std::uint32_t limit =
       settings_seen_
-          ? nghttp2_session_get_remote_settings(session_, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+          ? nghttp2_session_get_remote_settings(session(), NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
           : kStreamsBeforeSettings;
   return calls_.size() < limit;
 }
@@ -160,27 +79,27 @@ void H2Client::Start(const CallPtr& call) {
   const ClientRequest& request = call->request;
   const std::string path = host.prefix() + request.target;
   fields_.clear();
-  fields_.push_back(Field(":method", request.method));
-  fields_.push_back(Field(":scheme", host.https() ? "https" : "http"));
-  fields_.push_back(Field(":authority", host.authority()));
-  fields_.push_back(Field(":path", path));
+  fields_.push_back(H2Field(":method", request.method));
+  fields_.push_back(H2Field(":scheme", host.https() ? "https" : "http"));
+  fields_.push_back(H2Field(":authority", host.authority()));
+  fields_.push_back(H2Field(":path", path));
   for (const HeaderList* list : {&host.options().headers, &request.headers}) {
     for (std::size_t i = 0; i < list->size(); ++i) {
       const HeaderList::Field field = (*list)[i];
-      fields_.push_back(Field(field.name, field.value));
+      fields_.push_back(H2Field(field.name, field.value));
     }
   }
   std::string token = host.BearerToken();
   if (!token.empty()) {
     token.insert(0, "Bearer ");
-    fields_.push_back(Field("authorization", token));
+    fields_.push_back(H2Field("authorization", token));
   }
   std::array<char, 24> length{};
   if (!request.body.empty()) {
     const auto end =
         std::to_chars(length.data(), length.data() + length.size(), request.body.size());
-    fields_.push_back(Field("content-length",
-                            {length.data(), static_cast<std::size_t>(end.ptr - length.data())}));
+    fields_.push_back(H2Field("content-length",
+                              {length.data(), static_cast<std::size_t>(end.ptr - length.data())}));
   }
   auto open = std::make_unique<Open>();
   open->call = call;
@@ -202,7 +121,7 @@ void H2Client::Start(const CallPtr& call) {
     }
     return static_cast<ssize_t>(std::min(rest, size));
   };
-  const std::int32_t id = nghttp2_submit_request(session_,
+  const std::int32_t id = nghttp2_submit_request(session(),
                                                  nullptr,
                                                  fields_.data(),
                                                  fields_.size(),
@@ -231,7 +150,7 @@ void H2Client::Cancel(const CallPtr& call) {
   for (const auto& open : calls_) {
     if (open->call == call) {
       // The stream's close callback takes the call off the list.
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, call->stream_id, NGHTTP2_CANCEL);
+      nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, call->stream_id, NGHTTP2_CANCEL);
       connection_.MarkDirty();
       return;
     }
@@ -239,14 +158,12 @@ void H2Client::Cancel(const CallPtr& call) {
 }
 
 bool H2Client::OnData(std::string_view data, std::string& cause) {
-  const ssize_t used = nghttp2_session_mem_recv(
-      session_, reinterpret_cast<const std::uint8_t*>(data.data()), data.size());
-  if (used < 0) {
-    cause = std::string("HTTP/2: ") + nghttp2_strerror(static_cast<int>(used));
+  if (const int error = Receive(data); error != 0) {
+    cause = std::string("HTTP/2: ") + nghttp2_strerror(error);
     failed_ = true;
     return false;
   }
-  if (nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0) {
+  if (nghttp2_session_want_read(session()) == 0 && nghttp2_session_want_write(session()) == 0) {
     cause = "the server ended the HTTP/2 connection";
     return false;
   }
@@ -254,28 +171,14 @@ bool H2Client::OnData(std::string_view data, std::string& cause) {
 }
 
 void H2Client::Produce(std::string& out, std::size_t budget) {
-  out_ = &out;
-  budget_ = budget;
-  failed_ = nghttp2_session_send(session_) != 0 || failed_;
-  out_ = nullptr;
+  failed_ = !SendInto(out, budget) || failed_;
 }
 
-ssize_t H2Client::Append(std::string_view bytes) {
-  if (out_->size() >= budget_) {
-    return NGHTTP2_ERR_WOULDBLOCK;
-  }
-  out_->append(bytes);
-  return static_cast<ssize_t>(bytes.size());
-}
-
-int H2Client::AppendBody(Call& call, const std::uint8_t* header, std::size_t size) {
-  if (out_->size() >= budget_) {
-    return NGHTTP2_ERR_WOULDBLOCK;
-  }
-  out_->append(View(header, kFrameHeader));
-  out_->append(call.request.body.view().substr(call.body_sent, size));
+bool H2Client::TakeBody(void* source, std::size_t size, std::string& out) {
+  Call& call = *static_cast<Call*>(source);
+  out.append(call.request.body.view().substr(call.body_sent, size));
   call.body_sent += size;
-  return 0;
+  return true;
 }
 
 int H2Client::OnHeader(const nghttp2_frame& frame, std::string_view name, std::string_view value) {
@@ -328,7 +231,7 @@ int H2Client::OnStreamClose(std::int32_t id, std::uint32_t error) {
   if (open == nullptr) {
     return 0;
   }
-  nghttp2_session_set_stream_user_data(session_, id, nullptr);
+  nghttp2_session_set_stream_user_data(session(), id, nullptr);
   const CallPtr call = Take(open);
   ClientHost& host = connection_.host();
   if (call->complete && call->headers_delivered) {
@@ -346,7 +249,7 @@ int H2Client::OnStreamClose(std::int32_t id, std::uint32_t error) {
 }
 
 bool H2Client::Ping() {
-  return nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr) == 0;
+  return nghttp2_submit_ping(session(), NGHTTP2_FLAG_NONE, nullptr) == 0;
 }
 
 void H2Client::Detach(const std::string& cause) {
@@ -355,7 +258,7 @@ void H2Client::Detach(const std::string& cause) {
   calls.swap(calls_);
   for (const auto& open : calls) {
     const CallPtr& call = open->call;
-    nghttp2_session_set_stream_user_data(session_, call->stream_id, nullptr);
+    nghttp2_session_set_stream_user_data(session(), call->stream_id, nullptr);
     const bool safe = call->request.method == "GET" || call->request.method == "HEAD";
     if (safe && !call->headers_delivered && connection_.reused()) {
       connection_.host().Retry(call, cause);

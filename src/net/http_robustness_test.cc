@@ -96,6 +96,17 @@ TEST(RobustnessTest, HalfSentRequestsAreGivenUp) {
   EXPECT_GE(server.server().counters().timeouts.load(), 6U);
 }
 
+TEST(RobustnessTest, HalfAHeadersFrameEndsTheConnection) {
+  TestServer server(/*tls=*/false, Hello, Short());
+  Peer peer(server);
+  // HEADERS of 32 bytes on stream 1, of which one comes: no other frame can follow before the rest.
+  ASSERT_TRUE(peer.Send(std::string(kPreface) + std::string("\0\0\0\4\0\0\0\0\0", 9) +
+                        std::string("\0\0\x20\1\4\0\0\0\1\x82", 10)));
+  peer.ReadAll();
+  EXPECT_TRUE(peer.closed());
+  EXPECT_EQ(server.server().counters().timeouts.load(), 1U);
+}
+
 TEST(RobustnessTest, IdleConnectionsAreClosed) {
   TestServer server(/*tls=*/false, Hello, Short());
   Peer h1(server);

@@ -50,7 +50,6 @@ class ServerImpl final : public Server, public ServerHost, public FdHandler {
         listener_(std::move(listener)),
         spare_(OpenSpare()),
         address_(LocalAddress(listener_.get())),
-        h2_setup_(MakeH2Setup()),
         read_buffer_(kReadBuffer, '\0') {
     const std::size_t descriptors = RaiseDescriptorLimit();
     const std::size_t room = descriptors > 2 * kReservedDescriptors
@@ -76,7 +75,6 @@ class ServerImpl final : public Server, public ServerHost, public FdHandler {
   [[nodiscard]] Loop& loop() override { return loop_; }
   [[nodiscard]] const ServerOptions& options() const override { return options_; }
   [[nodiscard]] ServerCounters& work() override { return counters_; }
-  [[nodiscard]] const H2Setup& h2_setup() const override { return *h2_setup_; }
   [[nodiscard]] std::string& read_buffer() override { return read_buffer_; }
   [[nodiscard]] std::string& write_buffer() override { return write_buffer_; }
   [[nodiscard]] std::string_view date() override;
@@ -103,7 +101,6 @@ class ServerImpl final : public Server, public ServerHost, public FdHandler {
   Fd listener_;
   Fd spare_;  // given up to accept and close one connection when descriptors run out
   SocketAddress address_;
-  std::unique_ptr<H2Setup> h2_setup_;
   std::string read_buffer_;
   std::string write_buffer_;
   std::size_t max_connections_ = 1;

@@ -16,20 +16,12 @@ namespace allot::net {
 
 class ServerConnection;
 
-/// The nghttp2 callbacks and options all HTTP/2 connections of a server share.
-class H2Setup {
- public:
-  virtual ~H2Setup() = default;
-};
-[[nodiscard]] std::unique_ptr<H2Setup> MakeH2Setup();
-
 /// What connections need of their server.
 class ServerHost {
  public:
   [[nodiscard]] virtual Loop& loop() = 0;
   [[nodiscard]] virtual const ServerOptions& options() const = 0;
   [[nodiscard]] virtual ServerCounters& work() = 0;
-  [[nodiscard]] virtual const H2Setup& h2_setup() const = 0;
   /// Shared by all connections between calls.
   [[nodiscard]] virtual std::string& read_buffer() = 0;
   [[nodiscard]] virtual std::string& write_buffer() = 0;

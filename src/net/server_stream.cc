@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "net/server_connection.h"
 
 namespace allot::net {
@@ -175,6 +177,10 @@ std::string SafeHeaderValue(std::string_view value) {
   std::replace_if(
       out.begin(), out.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
   return out;
+}
+
+std::string BodyTooLarge(std::size_t limit) {
+  return fmt::format("Request entity too large: limit is {}", limit);
 }
 
 bool IsConnectionHeader(std::string_view name) {

@@ -85,6 +85,8 @@ class ServerStream : public ResponseWriter, public std::enable_shared_from_this<
 
 /// A header value as it may go on the wire: line ends and NUL become spaces.
 [[nodiscard]] std::string SafeHeaderValue(std::string_view value);
+/// What upstream says to a body above its limit.
+[[nodiscard]] std::string BodyTooLarge(std::size_t limit);
 /// Whether the header belongs to one HTTP/1 connection (connection, transfer-encoding, ...), so
 /// that net decides about it and not a handler.
 [[nodiscard]] bool IsConnectionHeader(std::string_view name);
