@@ -1,6 +1,8 @@
 // alloc_bench: what an allocation costs, and how it grows.
 //
-//   alloc_bench problems [FILE.jsonl.gz]   single problems: those built in, and those of the file
+//   alloc_bench problems [FILE.jsonl.gz [TRIALS]]   single problems: those built in, and those of
+//   the
+//                                          file; TRIALS as Limits::plain_trials
 //   alloc_bench cluster                    the choice of a node among 500, 5,000 and 50,000
 //   alloc_bench print                      the built-in problems as JSON lines, for the real code
 // Figures are CPU time of this thread: median (and least) of many runs.
@@ -92,7 +94,7 @@ std::string Spelled(double ns) {
   return ns < 1e6 ? fmt::format("{:.1f} us", ns / 1e3) : fmt::format("{:.2f} ms", ns / 1e6);
 }
 
-void Problem(const std::string& name, const std::string& line) {
+void Problem(const std::string& name, const std::string& line, const allocator::Limits& limits) {
   auto problem = snapshot::ParseAllocationCase(line);
   if (!problem) {
     std::printf("%s: %s\n", name.c_str(), problem.error().message().c_str());
@@ -113,7 +115,7 @@ void Problem(const std::string& name, const std::string& line) {
                            device.consumed});
   }
   const auto held = state.Commit(std::move(use));
-  allocator::Allocator allocator(inventory);
+  allocator::Allocator allocator(inventory, limits);
   const auto node = inventory::MakeNodeRef(*problem->node);
   const auto prepared = allocator.Prepare(problem->claims);
   allocator::Outcome outcome;
@@ -140,23 +142,23 @@ void Problem(const std::string& name, const std::string& line) {
   std::fflush(stdout);
 }
 
-int Problems(const char* path) {
+int Problems(const char* path, const allocator::Limits& limits) {
   std::printf(
       "| problem | outcome | steps | warm: median (least) | with preparation | first time | "
       "heap allocations |\n|---|---|---|---|---|---|---|\n");
   if (path != nullptr) {
-    const auto lines = testing::ReadGzipLines(path);
+    const auto lines = testing::ReadLines(path);
     if (!lines) {
       std::printf("%s\n", lines.error().message().c_str());
       return 1;
     }
     for (const std::string& line : *lines) {
       const std::size_t at = line.find("\"id\":\"") + 6;
-      Problem(line.substr(at, line.find('"', at) - at), line);
+      Problem(line.substr(at, line.find('"', at) - at), line, limits);
     }
   }
   for (const auto& [name, line] : HardProblems()) {
-    Problem(name, line);
+    Problem(name, line, limits);
   }
   return 0;
 }
@@ -290,7 +292,11 @@ int Clusters() {
 int main(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "problems") {
-    return allot::bench::Problems(argc > 2 ? argv[2] : nullptr);
+    allot::allocator::Limits limits;
+    if (argc > 3) {
+      limits.plain_trials = std::strtoull(argv[3], nullptr, 10);
+    }
+    return allot::bench::Problems(argc > 2 ? argv[2] : nullptr, limits);
   }
   if (verb == "cluster") {
     return allot::bench::Clusters();
@@ -302,10 +308,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (verb.empty()) {
-    const int problems = allot::bench::Problems(nullptr);
+    const int problems = allot::bench::Problems(nullptr, {});
     const int clusters = allot::bench::Clusters();
     return std::max(problems, clusters);
   }
-  std::printf("usage: alloc_bench problems [FILE.jsonl.gz] | cluster | print\n");
+  std::printf("usage: alloc_bench problems [FILE.jsonl.gz [TRIALS]] | cluster | print\n");
   return 2;
 }

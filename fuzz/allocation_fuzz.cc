@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   allot::base::Arena arena;
   const auto plain = allot::analysis::AnswerCase(*problem, {.steps = 20'000, .plain = true}, arena);
   const auto pruned =
-      allot::analysis::AnswerCase(*problem, {.steps = 320'000, .plain_undos = 0}, arena);
+      allot::analysis::AnswerCase(*problem, {.steps = 320'000, .plain_trials = 0}, arena);
   if (plain.outcome != "timeout" && pruned.outcome != "timeout" &&
       plain.outcome != pruned.outcome) {
     std::abort();

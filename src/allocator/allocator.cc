@@ -12,11 +12,13 @@ struct Allocator::Impl {
       : inventory(inventory_in),
         limits(limits_in),
         cache(inventory_in),
-        search(inventory_in, cache) {}
+        columns(inventory_in, SemanticsOf(inventory_in.features())),
+        search(inventory_in, cache, columns) {}
 
   inventory::Inventory& inventory;
   Limits limits;
   inventory::SelectorCache cache;
+  AttributeColumns columns;
   Search search;
 };
 
@@ -26,7 +28,8 @@ Allocator::Allocator(inventory::Inventory& inventory, Limits limits)
 Allocator::~Allocator() = default;
 
 PreparedPtr Allocator::Prepare(std::span<const api::resource::ResourceClaim* const> claims) {
-  return std::make_shared<const Prepared>(PrepareClaims(claims, impl_->inventory, impl_->cache));
+  return std::make_shared<const Prepared>(
+      PrepareClaims(claims, impl_->inventory, impl_->cache, impl_->columns));
 }
 
 Outcome Allocator::Allocate(const PreparedPtr& prepared,

@@ -72,8 +72,9 @@ struct Limits {
   std::uint64_t steps = 2'000'000;
   /// Never prune: the plain search, whose steps are upstream's.
   bool plain = false;
-  /// How often the plain search may turn back before the pruned one takes over.
-  std::uint64_t plain_undos = 24;
+  /// Devices and steps the plain search may still try once it has turned back, before the pruned
+  /// one takes over. 0: pruned from the start.
+  std::uint64_t plain_trials = 64;
 };
 
 /// Makes the share id of the n-th shared result.

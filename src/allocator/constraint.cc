@@ -1,155 +1,144 @@
 #include "allocator/constraint.h"
 
 #include <algorithm>
-#include <string>
+#include <iterator>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace allot::allocator {
 namespace {
 
-using api::resource::DeviceAttribute;
-
-// True when both have a scalar of one type and it is equal; `known` tells whether `a` has a scalar.
-bool SameScalar(const DeviceAttribute& a, const DeviceAttribute& b, bool& known) {
-  known = true;
-  if (a.string != nullptr) {
-    return b.string != nullptr && *a.string == *b.string;
-  }
-  if (a.int_ != nullptr) {
-    return b.int_ != nullptr && *a.int_ == *b.int_;
-  }
-  if (a.bool_ != nullptr) {
-    return b.bool_ != nullptr && *a.bool_ == *b.bool_;
-  }
-  if (a.version != nullptr) {
-    return b.version != nullptr && *a.version == *b.version;
-  }
-  known = false;
-  return false;
-}
+// An attribute without a scalar: equal to nothing.
+constexpr std::uint32_t kNoValue = 0xffffffff;
 
 class ScalarMatch final : public Constraint {
  public:
   ScalarMatch() : Constraint(ConstraintKind::kMatch) {}
-  bool Add(const DeviceAttribute* attribute) override {
-    if (attribute == nullptr) {
+  bool Add(const ValueIds& values) override {
+    if (!values.present) {
       return false;
     }
+    const std::uint32_t value = values.ids.empty() ? kNoValue : values.ids.front();
     if (count_ == 0) {
-      first_ = attribute;  // whatever it holds: upstream takes the first device unseen
-    } else if (bool known = false; !SameScalar(*attribute, *first_, known)) {
+      only_ = value;  // whatever it is: upstream takes the first device unseen
+    } else if (value == kNoValue || value != only_) {
       return false;
     }
     ++count_;
     return true;
   }
-  void Undo() override { --count_; }
-  void Reset() override { count_ = 0; }
+  void Undo() override { only_ = --count_ == 0 ? kAnyValue : only_; }
+  void Reset() override {
+    count_ = 0;
+    only_ = kAnyValue;
+  }
 
  private:
-  const DeviceAttribute* first_ = nullptr;
   std::size_t count_ = 0;
 };
 
 class ScalarDistinct final : public Constraint {
  public:
   ScalarDistinct() : Constraint(ConstraintKind::kDistinct) {}
-  bool Add(const DeviceAttribute* attribute) override {
-    if (attribute == nullptr) {
+  bool Add(const ValueIds& values) override {
+    if (!values.present) {
       return false;
     }
-    for (const DeviceAttribute* const other : taken_) {
-      bool known = false;
-      if (SameScalar(*attribute, *other, known) || !known) {
-        return false;
-      }
+    const std::uint32_t value = values.ids.empty() ? kNoValue : values.ids.front();
+    if (!taken_.empty() &&
+        (value == kNoValue || std::find(taken_.begin(), taken_.end(), value) != taken_.end())) {
+      return false;  // only the first device may come without a value
     }
-    taken_.push_back(attribute);
+    taken_.push_back(value);
     return true;
   }
   void Undo() override { taken_.pop_back(); }
   void Reset() override { taken_.clear(); }
 
  private:
-  std::vector<const DeviceAttribute*> taken_;
+  std::vector<std::uint32_t> taken_;
 };
 
-using Values = std::vector<std::string>;  // sorted, unique
+// A stack of sorted lists of values.
+class SetStack {
+ public:
+  [[nodiscard]] bool empty() const { return ends_.empty(); }
+  [[nodiscard]] std::span<const std::uint32_t> back() const {
+    const std::size_t first = ends_.size() > 1 ? ends_[ends_.size() - 2] : 0;
+    return std::span<const std::uint32_t>(values_).subspan(first, ends_.back() - first);
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& all() const { return values_; }
+  void Push(std::uint32_t value) { values_.push_back(value); }
+  void Close() { ends_.push_back(values_.size()); }
+  void Pop() {
+    ends_.pop_back();
+    values_.resize(ends_.empty() ? 0 : ends_.back());
+  }
+  void Clear() {
+    ends_.clear();
+    values_.clear();
+  }
 
-Values SetOf(const DeviceAttribute& attribute) {
-  Values values;
-  AttributeValues(attribute, AttributeSemantics::kSet, values);
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return values;
-}
+ private:
+  std::vector<std::uint32_t> values_;
+  std::vector<std::size_t> ends_;
+};
 
+// The values that all devices so far have in common must not run out.
 class SetMatch final : public Constraint {
  public:
   SetMatch() : Constraint(ConstraintKind::kMatch) {}
-  bool Add(const DeviceAttribute* attribute) override {
-    if (attribute == nullptr) {
+  bool Add(const ValueIds& values) override {
+    scratch_.clear();
+    if (common_.empty()) {
+      scratch_.assign(values.ids.begin(), values.ids.end());
+    } else {
+      const auto before = common_.back();
+      std::set_intersection(values.ids.begin(),
+                            values.ids.end(),
+                            before.begin(),
+                            before.end(),
+                            std::back_inserter(scratch_));
+    }
+    if (scratch_.empty()) {
       return false;
     }
-    Values values = SetOf(*attribute);
-    if (!common_.empty()) {
-      Values narrowed;
-      std::set_intersection(values.begin(),
-                            values.end(),
-                            common_.back().begin(),
-                            common_.back().end(),
-                            std::back_inserter(narrowed));
-      values = std::move(narrowed);
+    for (const std::uint32_t value : scratch_) {
+      common_.Push(value);
     }
-    if (values.empty()) {
-      return false;
-    }
-    common_.push_back(std::move(values));
+    common_.Close();
     return true;
   }
-  void Undo() override { common_.pop_back(); }
-  void Reset() override { common_.clear(); }
+  void Undo() override { common_.Pop(); }
+  void Reset() override { common_.Clear(); }
 
  private:
-  std::vector<Values> common_;  // the running intersection after each device
+  SetStack common_;  // after each device
+  std::vector<std::uint32_t> scratch_;
 };
 
 class SetDistinct final : public Constraint {
  public:
   SetDistinct() : Constraint(ConstraintKind::kDistinct) {}
-  bool Add(const DeviceAttribute* attribute) override {
-    if (attribute == nullptr) {
+  bool Add(const ValueIds& values) override {
+    const auto& taken = taken_.all();
+    if (values.ids.empty() ||
+        std::any_of(values.ids.begin(), values.ids.end(), [&](std::uint32_t value) {
+          return std::find(taken.begin(), taken.end(), value) != taken.end();
+        })) {
       return false;
     }
-    Values values = SetOf(*attribute);
-    if (values.empty()) {
-      return false;
+    for (const std::uint32_t value : values.ids) {
+      taken_.Push(value);
     }
-    for (const Values& other : taken_) {
-      Values common;
-      std::set_intersection(
-          values.begin(), values.end(), other.begin(), other.end(), std::back_inserter(common));
-      if (!common.empty()) {
-        return false;
-      }
-    }
-    taken_.push_back(std::move(values));
+    taken_.Close();
     return true;
   }
-  void Undo() override { taken_.pop_back(); }
-  void Reset() override { taken_.clear(); }
+  void Undo() override { taken_.Pop(); }
+  void Reset() override { taken_.Clear(); }
 
  private:
-  std::vector<Values> taken_;
+  SetStack taken_;
 };
-
-void PushTexts(char type, const schema::List<schema::Str>& texts, std::vector<std::string>& out) {
-  for (const schema::Str text : texts) {
-    out.push_back(fmt::format("{}{}", type, text));
-  }
-}
 
 }  // namespace
 
@@ -164,60 +153,6 @@ std::unique_ptr<Constraint> Constraint::Make(ConstraintKind kind, AttributeSeman
     return std::make_unique<ScalarMatch>();
   }
   return std::make_unique<ScalarDistinct>();
-}
-
-const DeviceAttribute* PublishedAttribute(const inventory::Device& device,
-                                          const PreparedConstraint& constraint) {
-  const auto& attributes = device.spec->attributes;
-  if (const DeviceAttribute* const full = attributes.Find(constraint.attribute)) {
-    return full;
-  }
-  if (constraint.id.data() == nullptr || constraint.domain != device.slice->spec->driver) {
-    return nullptr;
-  }
-  return attributes.Find(constraint.id);
-}
-
-void AttributeValues(const DeviceAttribute& attribute,
-                     AttributeSemantics semantics,
-                     std::vector<std::string>& out) {
-  if (semantics == AttributeSemantics::kSet) {
-    if (!attribute.ints.empty()) {
-      for (const std::int64_t value : attribute.ints) {
-        out.push_back(fmt::format("i{}", value));
-      }
-      return;
-    }
-    if (!attribute.bools.empty()) {
-      for (const bool value : attribute.bools) {
-        out.push_back(value ? "btrue" : "bfalse");
-      }
-      return;
-    }
-    if (!attribute.strings.empty()) {
-      return PushTexts('s', attribute.strings, out);
-    }
-    if (!attribute.versions.empty()) {
-      return PushTexts('v', attribute.versions, out);
-    }
-    if (attribute.int_ != nullptr) {
-      out.push_back(fmt::format("i{}", *attribute.int_));
-      return;
-    }
-    if (attribute.bool_ != nullptr) {
-      out.push_back(*attribute.bool_ ? "btrue" : "bfalse");
-      return;
-    }
-  }
-  if (attribute.string != nullptr) {
-    out.push_back(fmt::format("s{}", *attribute.string));
-  } else if (attribute.int_ != nullptr) {
-    out.push_back(fmt::format("i{}", *attribute.int_));
-  } else if (attribute.bool_ != nullptr) {
-    out.push_back(*attribute.bool_ ? "btrue" : "bfalse");
-  } else if (attribute.version != nullptr) {
-    out.push_back(fmt::format("v{}", *attribute.version));
-  }
 }
 
 }  // namespace allot::allocator

@@ -4,15 +4,14 @@
 // here and a case in Constraint::Make. Thread safety: one thread. See: KEP-4381, KEP-5491.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
-#include "allocator/prepared.h"
-#include "api/resource/v1.gen.h"
+#include "allocator/attributes.h"
 
 namespace allot::allocator {
 
-/// Set semantics need the list-attribute gate; without it only scalars compare.
-enum class AttributeSemantics : std::uint8_t { kScalar, kSet };
+enum class ConstraintKind : std::uint8_t { kMatch, kDistinct };
 
 class Constraint {
  public:
@@ -23,9 +22,12 @@ class Constraint {
 
   [[nodiscard]] ConstraintKind kind() const { return kind_; }
 
-  /// Takes a device with this attribute (null: it has none). False: the device does not fit, and
-  /// nothing has changed.
-  [[nodiscard]] virtual bool Add(const api::resource::DeviceAttribute* attribute) = 0;
+  static constexpr std::uint32_t kAnyValue = 0xfffffffe;
+  /// The single value that Add may still accept; kAnyValue when there is no single one.
+  [[nodiscard]] std::uint32_t only() const { return only_; }
+
+  /// Takes a device with these values. False: the device does not fit, and nothing has changed.
+  [[nodiscard]] virtual bool Add(const ValueIds& values) = 0;
   /// Takes back the last successful Add.
   virtual void Undo() = 0;
   /// Back to no devices.
@@ -34,19 +36,11 @@ class Constraint {
   [[nodiscard]] static std::unique_ptr<Constraint> Make(ConstraintKind kind,
                                                         AttributeSemantics semantics);
 
+ protected:
+  std::uint32_t only_ = kAnyValue;
+
  private:
   ConstraintKind kind_;
 };
-
-/// The device's published attribute for a constraint: under the full name, or under the bare id
-/// when the domain is the device's driver. Null when it has none.
-[[nodiscard]] const api::resource::DeviceAttribute* PublishedAttribute(
-    const inventory::Device& device, const PreparedConstraint& constraint);
-
-/// The values an attribute counts as, as texts that compare equal exactly when the values do
-/// (type included). Empty: no value.
-void AttributeValues(const api::resource::DeviceAttribute& attribute,
-                     AttributeSemantics semantics,
-                     std::vector<std::string>& out);
 
 }  // namespace allot::allocator

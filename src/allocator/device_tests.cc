@@ -10,7 +10,6 @@
 namespace allot::allocator {
 namespace {
 
-using api::resource::DeviceAttribute;
 using api::resource::DeviceTaint;
 using api::resource::DeviceToleration;
 using inventory::Consumer;
@@ -42,13 +41,16 @@ std::string Search::NameOf(const Device& device) const {
 }
 
 bool Search::TakenInRun(DeviceId id, int claim) const {
-  if ((taken_mask_ >> (Value(id) & 63U) & 1U) == 0) {
+  if (Value(id) >= marks_.size() || marks_[Value(id)].whole == 0) {
     return false;
   }
-  return std::any_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
-    return !taken.shared && taken.candidate.device->id == id &&
-           (claim < 0 || taken.request->claim == claim);
-  });
+  return claim < 0 || std::any_of(
+                          taken_.begin(),
+                          taken_.end(),
+                          [&](const Taken& taken) {
+                            return !taken.shared && taken.candidate.device->id == id &&
+                                   taken.request->claim == claim;
+                          });
 }
 
 bool Search::InUse(const PreparedRequest& request, const Device& device) const {
@@ -70,7 +72,7 @@ Search::Tested Search::Selectable(const PreparedRequest& request, const Device& 
   switch (cache_.Test(*request.selectors, device, failure_)) {
     case SelectorCache::Match::kNo: return Tested::kNo;
     case SelectorCache::Match::kError:
-      error_ = SelectorError(request, device, failure_);
+      Fail(CauseKind::kSelectorError, SelectorError(request, device, failure_));
       return Tested::kFatal;
     case SelectorCache::Match::kYes: break;
   }
@@ -79,20 +81,10 @@ Search::Tested Search::Selectable(const PreparedRequest& request, const Device& 
   }
   auto match = inventory::DeviceRuleMatches(*problem_.node, device);
   if (!match) {
-    error_ = match.error().message();
+    Fail(CauseKind::kPoolInvalid, std::string(match.error().message()));
     return Tested::kFatal;
   }
   return *match ? Tested::kYes : Tested::kNo;
-}
-
-bool Search::ClassSelects(const PreparedRequest& request, const Device& device) {
-  std::vector<std::string_view> expressions;
-  for (const auto& selector : request.device_class->spec->selectors) {
-    expressions.push_back(selector.cel != nullptr ? selector.cel->expression : std::string_view());
-  }
-  const inventory::SelectorSetPtr set = cache_.Intern(expressions);
-  cache_.Sync(*set);
-  return cache_.Test(*set, device, failure_) == SelectorCache::Match::kYes;
 }
 
 std::string Search::SelectorError(const PreparedRequest& request,
@@ -139,11 +131,15 @@ bool Search::Tolerated(const PreparedRequest& request, const Device& device) con
   });
 }
 
+bool Search::Charges(const PreparedRequest& request, const Device& device) const {
+  if (!device.has_counters || (request.admin && !features_.compatible)) {
+    return false;
+  }
+  return !(IsShareable(device) && ChargedAlready(device));
+}
+
 bool Search::ChargedAlready(const Device& device) const {
-  return problem_.state->IsShared(device.id) ||
-         std::any_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
-           return taken.shared && taken.candidate.device->id == device.id;
-         });
+  return SharedInRun(device.id) || problem_.state->IsShared(device.id);
 }
 
 Search::Tested Search::CapacityLeft(const PreparedRequest& request,
@@ -151,7 +147,7 @@ Search::Tested Search::CapacityLeft(const PreparedRequest& request,
                                     bool name_only) {
   const bool committed = !name_only && problem_.state->IsShared(device.id);
   if (device.plain_capacity && request.capacity == nullptr && !committed &&
-      (taken_mask_ >> (Value(device.id) & 63U) & 1U) == 0) {
+      !SharedInRun(device.id)) {
     return Tested::kYes;
   }
   if (AsksForUnknownCapacity(request.capacity, device)) {
@@ -160,11 +156,12 @@ Search::Tested Search::CapacityLeft(const PreparedRequest& request,
   auto consumption =
       ConsumptionOf(request.capacity, device, features_.fractional_capacity_range, scratch_);
   if (!consumption) {
-    error_ = fmt::format("claim {}, request {}: checking capacity for device {}: {}",
-                         problem_.prepared->claims[request.claim].display,
-                         request.name,
-                         name_only ? std::string(device.spec->name) : NameOf(device),
-                         consumption.error().message());
+    Fail(CauseKind::kCapacity,
+         fmt::format("claim {}, request {}: checking capacity for device {}: {}",
+                     problem_.prepared->claims[request.claim].display,
+                     request.name,
+                     name_only ? std::string(device.spec->name) : NameOf(device),
+                     consumption.error().message()));
     return Tested::kFatal;
   }
   const auto& capacities = device.spec->capacity;
@@ -179,7 +176,7 @@ Search::Tested Search::CapacityLeft(const PreparedRequest& request,
     if (committed) {
       sum.nanos += problem_.state->Consumed(device.id, amount.name).nanos;
     }
-    if (!name_only) {
+    if (!name_only && SharedInRun(device.id)) {
       for (const Taken& taken : taken_) {
         if (taken.shared && taken.candidate.device->id == device.id) {
           sum.nanos += amounts_[taken.first_amount + i].amount.nanos;
@@ -193,32 +190,34 @@ Search::Tested Search::CapacityLeft(const PreparedRequest& request,
   return Tested::kYes;
 }
 
-Search::Tested Search::AttributeOf(const PreparedRequest& request,
-                                   const PreparedConstraint& constraint,
-                                   const Device& device,
-                                   const DeviceAttribute*& attribute) {
+Search::Tested Search::ValuesOf(const PreparedRequest& request,
+                                const PreparedConstraint& constraint,
+                                const Device& device,
+                                ValueIds& values) {
   for (const DerivedAttribute& derived : request.derived) {
     if (derived.name != constraint.attribute) {
       continue;
     }
     if (!derived.expression->compile_error().empty()) {
-      error_ = fmt::format("compile derived attribute {} failed: {}",
-                           derived.name,
-                           derived.expression->compile_error());
+      Fail(CauseKind::kSelectorError,
+           fmt::format("compile derived attribute {} failed: {}",
+                       derived.name,
+                       derived.expression->compile_error()));
       return Tested::kFatal;
     }
     const auto& value = cache_.Derive(*derived.expression, device);
     if (!value.error.empty()) {
-      error_ = fmt::format("evaluate derived attribute {} on device {} failed: {}",
-                           derived.name,
-                           NameOf(device),
-                           value.error);
+      Fail(CauseKind::kSelectorError,
+           fmt::format("evaluate derived attribute {} on device {} failed: {}",
+                       derived.name,
+                       NameOf(device),
+                       value.error));
       return Tested::kFatal;
     }
-    attribute = &value.attribute;
+    values = columns_.OfValue(value.attribute);
     return Tested::kYes;
   }
-  attribute = PublishedAttribute(device, constraint);
+  values = columns_.Of(*constraint.column, device);
   return Tested::kYes;
 }
 

@@ -19,6 +19,7 @@ std::string_view CauseName(CauseKind kind) {
     case CauseKind::kSelectorError: return "SelectorError";
     case CauseKind::kAttributeMissing: return "AttributeMissing";
     case CauseKind::kWrongSection: return "WrongSection";
+    case CauseKind::kOtherNode: return "OtherNode";
     case CauseKind::kTainted: return "Tainted";
     case CauseKind::kInUse: return "InUse";
     case CauseKind::kCapacity: return "Capacity";

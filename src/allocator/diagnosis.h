@@ -20,7 +20,7 @@ enum class CauseKind : std::uint8_t {
   kClaimPinned,          ///< the allocated claim is not usable on this node
   kClassMissing,         ///< the device class does not exist
   kRequestInvalid,       ///< the request cannot be served as written (feature off, unknown mode)
-  kDriverAbsent,         ///< nothing is published for this node at all
+  kDriverAbsent,         ///< nothing is published for this node, or by that driver, at all
   kPoolIncomplete,       ///< slices of a pool are missing
   kPoolInvalid,          ///< a pool contradicts itself
   kClassSelectsNothing,  ///< the class's selectors pass no device
@@ -28,6 +28,7 @@ enum class CauseKind : std::uint8_t {
   kSelectorError,        ///< an expression failed on a device
   kAttributeMissing,     ///< a selector or constraint names an attribute no device has
   kWrongSection,         ///< an attribute is looked for among capacities, or the other way round
+  kOtherNode,            ///< the devices are published for other nodes
   kTainted,              ///< taints that the request does not tolerate
   kInUse,                ///< held by claims
   kCapacity,             ///< not enough of a capacity is left, or the request breaks its policy

@@ -52,8 +52,15 @@ Source FromSub(const res::DeviceSubRequest& sub) {
 
 class Compiler {
  public:
-  Compiler(const inventory::Inventory& inventory, inventory::SelectorCache& cache, Prepared& out)
-      : inventory_(inventory), features_(inventory.features()), cache_(cache), out_(out) {}
+  Compiler(const inventory::Inventory& inventory,
+           inventory::SelectorCache& cache,
+           AttributeColumns& columns,
+           Prepared& out)
+      : inventory_(inventory),
+        features_(inventory.features()),
+        cache_(cache),
+        columns_(columns),
+        out_(out) {}
 
   void AddClaim(const res::ResourceClaim& claim) {
     PreparedClaim prepared;
@@ -153,6 +160,7 @@ class Compiler {
     }
     request.device_class = inventory_.FindClass(from.device_class);
     if (request.device_class == nullptr) {
+      request.error_kind = CauseKind::kClassMissing;
       return fmt::format(
           ": could not retrieve device class {0}: deviceclass.resource.k8s.io \"{0}\" not found",
           from.device_class);
@@ -198,10 +206,7 @@ class Compiler {
         return;
       }
       constraint.attribute = *name;
-      if (const std::size_t slash = name->find('/'); slash != Str::npos) {
-        constraint.domain = name->substr(0, slash);
-        constraint.id = name->substr(slash + 1);
-      }
+      constraint.column = columns_.Intern(*name);
       claim.constraints.push_back(constraint);
       Scope(claim, constraints[i].requests, static_cast<std::uint16_t>(i));
     }
@@ -226,6 +231,7 @@ class Compiler {
   const inventory::Inventory& inventory_;
   const Features& features_;
   inventory::SelectorCache& cache_;
+  AttributeColumns& columns_;
   Prepared& out_;
 };
 
@@ -233,10 +239,11 @@ class Compiler {
 
 Prepared PrepareClaims(std::span<const res::ResourceClaim* const> claims,
                        const inventory::Inventory& inventory,
-                       inventory::SelectorCache& cache) {
+                       inventory::SelectorCache& cache,
+                       AttributeColumns& columns) {
   Prepared prepared;
   prepared.class_version = inventory.class_version();
-  Compiler compiler(inventory, cache, prepared);
+  Compiler compiler(inventory, cache, columns, prepared);
   for (const res::ResourceClaim* const claim : claims) {
     compiler.AddClaim(*claim);
   }

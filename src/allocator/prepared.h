@@ -10,6 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "allocator/attributes.h"
+#include "allocator/constraint.h"
+#include "allocator/diagnosis.h"
 #include "api/resource/v1.gen.h"
 #include "inventory/inventory.h"
 #include "inventory/selector_cache.h"
@@ -30,6 +33,7 @@ struct DerivedAttribute {
 /// A request, or one subrequest of it.
 struct PreparedRequest {
   std::string error;  ///< not empty: fatal when the preparation reaches it
+  CauseKind error_kind = CauseKind::kRequestInvalid;
   std::string_view name;
   std::string full_name;  ///< "request" or "request/sub"
   std::uint16_t claim = 0;
@@ -48,13 +52,10 @@ struct PreparedRequest {
   std::vector<std::uint16_t> constraints;  ///< of the claim, those with this request in scope
 };
 
-enum class ConstraintKind : std::uint8_t { kMatch, kDistinct };
-
 struct PreparedConstraint {
   ConstraintKind kind = ConstraintKind::kMatch;
   std::string_view attribute;  ///< fully qualified
-  std::string_view domain;     ///< before the slash; empty without one
-  std::string_view id;
+  AttributeColumnPtr column;
 };
 
 /// One request of a claim: its choices (one, or the subrequests in order).
@@ -81,6 +82,7 @@ struct Prepared {
 /// Compiles the claims. Cost: hash look-ups once the expressions are known.
 [[nodiscard]] Prepared PrepareClaims(std::span<const api::resource::ResourceClaim* const> claims,
                                      const inventory::Inventory& inventory,
-                                     inventory::SelectorCache& cache);
+                                     inventory::SelectorCache& cache,
+                                     AttributeColumns& columns);
 
 }  // namespace allot::allocator

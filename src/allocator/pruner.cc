@@ -69,16 +69,21 @@ std::uint32_t Pruner::NextCandidate(const PreparedRequest& request, std::uint32_
   return candidate_count();
 }
 
-bool Pruner::SharedInRun(inventory::DeviceId id) const {
-  return std::any_of(search_.taken_.begin(), search_.taken_.end(), [&](const Search::Taken& taken) {
-    return taken.shared && taken.candidate.device->id == id;
-  });
+std::span<const std::pair<std::uint32_t, std::uint32_t>> Pruner::CandidatesOf(
+    inventory::DeviceId id) const {
+  const auto first =
+      std::lower_bound(by_id_.begin(), by_id_.end(), std::pair(Value(id), std::uint32_t{0}));
+  auto last = first;
+  while (last != by_id_.end() && last->first == Value(id)) {
+    ++last;
+  }
+  return {first, last};
 }
 
 bool Pruner::Promising(const Search::Choice& choice,
                        const PreparedRequest& request,
                        std::uint32_t first) {
-  if (failed_.contains(KeyOf(choice, request, first))) {
+  if (!failed_.empty() && failed_.contains(KeyOf(choice, request, first))) {
     return false;
   }
   Demand current;
@@ -108,10 +113,10 @@ Pruner::Key Pruner::KeyOf(const Search::Choice& choice,
     key.b += Mix(b, 0xA7);
   };
   for (const Search::Taken& taken : search_.taken_) {
-    const auto& found = candidate_of_.find(Value(taken.candidate.device->id))->second;
-    const std::uint32_t c = *std::find_if(found.begin(), found.end(), [&](std::uint32_t at) {
-      return candidates_[at].device == taken.candidate.device;
-    });
+    const auto found = CandidatesOf(taken.candidate.device->id);
+    const std::uint32_t c = std::find_if(found.begin(), found.end(), [&](const auto& entry) {
+                              return candidates_[entry.second].device == taken.candidate.device;
+                            })->second;
     auto [a, b] = signature_hash_[signatures_[c]];
     if (taken.shared) {
       a = Mix(a, c + 1);  // shares are told apart by device and by what they consume
@@ -173,6 +178,14 @@ bool Pruner::LookAhead(std::size_t first_demand, const Demand* current, std::uin
   if (free_.size() < left_.size()) {
     free_.resize(left_.size());
   }
+  taken_.assign(words_, 0);
+  for (const Search::Taken& taken : search_.taken_) {
+    if (!taken.shared) {
+      for (const auto& [id, c] : CandidatesOf(taken.candidate.device->id)) {
+        taken_[c >> 6U] |= std::uint64_t{1} << (c & 63U);
+      }
+    }
+  }
   for (std::size_t j = 0; j < left_.size(); ++j) {
     Words& row = free_[j];
     row = rows_[left_[j]->row];
@@ -184,11 +197,17 @@ bool Pruner::LookAhead(std::size_t first_demand, const Demand* current, std::uin
         row[first >> 6U] &= ~std::uint64_t{0} << (first & 63U);
       }
     }
+    if (!left_[j]->admin) {
+      for (std::size_t w = 0; w < words_; ++w) {
+        row[w] &= ~taken_[w];
+      }
+      continue;
+    }
     for (const Search::Taken& taken : search_.taken_) {
-      if (taken.shared || (left_[j]->admin && taken.request->claim != left_[j]->claim)) {
+      if (taken.shared || taken.request->claim != left_[j]->claim) {
         continue;
       }
-      for (const std::uint32_t c : candidate_of_.find(Value(taken.candidate.device->id))->second) {
+      for (const auto& [id, c] : CandidatesOf(taken.candidate.device->id)) {
         row[c >> 6U] &= ~(std::uint64_t{1} << (c & 63U));
       }
     }
@@ -226,8 +245,7 @@ bool Pruner::MatchValuesLeft(std::span<const Demand* const> demands) {
         if (taken.request->claim != c || !Has(taken.request->constraints, k)) {
           continue;
         }
-        for (const std::uint32_t d :
-             candidate_of_.find(Value(taken.candidate.device->id))->second) {
+        for (const auto& [id, d] : CandidatesOf(taken.candidate.device->id)) {
           if (candidates_[d].device != taken.candidate.device) {
             continue;
           }
@@ -279,7 +297,8 @@ bool Pruner::ValueFits(const Values& values,
                        std::uint32_t claim,
                        std::span<const Demand* const> demands) {
   const Words& mask = values.masks[value];
-  Words all(words_);
+  Words& all = both_;
+  all.assign(words_, 0);
   std::int64_t need = 0;
   const Words* first_row = nullptr;
   bool alike = true;
@@ -331,8 +350,7 @@ bool Pruner::DistinctValuesLeft(std::span<const Demand* const> demands) {
         if (taken.request->claim != c || !Has(taken.request->constraints, k)) {
           continue;
         }
-        for (const std::uint32_t d :
-             candidate_of_.find(Value(taken.candidate.device->id))->second) {
+        for (const auto& [id, d] : CandidatesOf(taken.candidate.device->id)) {
           for (const std::uint32_t value : values.of[d]) {
             used[value >> 6U] |= std::uint64_t{1} << (value & 63U);
           }
@@ -374,6 +392,9 @@ bool Pruner::CountersLeft(std::span<const Demand* const> demands) {
     std::vector<Int128> least(pool.cells.size());
     std::vector<std::vector<Int128>> amounts(pool.cells.size());
     for (std::size_t j = 0; j < demands.size(); ++j) {
+      if (demands[j]->admin && !search_.features_.compatible) {
+        continue;
+      }
       std::int64_t available = 0;
       for (auto& list : amounts) {
         list.clear();
@@ -421,6 +442,22 @@ bool Pruner::CanMatch(std::span<const Demand* const> demands,
                       std::uint32_t columns,
                       bool devices) {
   const std::size_t words = (columns + 63U) / 64U;
+  // All together first: the usual reason, and quick to tell.
+  both_.assign(words, 0);
+  std::int64_t all = 0;
+  for (std::uint32_t j = 0; j < demands.size(); ++j) {
+    if (demands[j]->admin && devices) {
+      continue;
+    }
+    all += std::max<std::int64_t>(demands[j]->need - (devices ? CountBoth(rows[j], shareable_) : 0),
+                                  0);
+    for (std::size_t w = 0; w < words; ++w) {
+      both_[w] |= rows[j][w] & (devices ? ~shareable_[w] : ~std::uint64_t{0});
+    }
+  }
+  if (Count(both_) < all) {
+    return false;
+  }
   owner_.assign(columns, -1);
   occupied_.assign(words, 0);
   visited_.assign(words, 0);

@@ -15,8 +15,8 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "allocator/search.h"
@@ -39,7 +39,6 @@ class Pruner {
   /// The first candidate >= `from` that may serve the request at all; candidate_count() when none.
   [[nodiscard]] std::uint32_t NextCandidate(const PreparedRequest& request,
                                             std::uint32_t from) const;
-  [[nodiscard]] bool SharedInRun(inventory::DeviceId id) const;
 
   /// False: no answer lies below this choice point.
   [[nodiscard]] bool Promising(const Search::Choice& choice,
@@ -80,6 +79,7 @@ class Pruner {
   [[nodiscard]] bool FillRow(const PreparedRequest& request, Words& row);
   [[nodiscard]] Search::Tested Static(const PreparedRequest& request, const Candidate& candidate);
   [[nodiscard]] bool CollectValues();
+  void NumberValues(const PreparedConstraint& constraint, const Words& scope, Values& values);
   void CollectSignatures();
   void CollectDemands();
   [[nodiscard]] std::uint32_t UnionRow(std::span<const std::uint32_t> rows);
@@ -103,6 +103,9 @@ class Pruner {
   [[nodiscard]] Key KeyOf(const Search::Choice& choice,
                           const PreparedRequest& request,
                           std::uint32_t first) const;
+  // (device id, candidate) of the device; more than one when it is published twice.
+  [[nodiscard]] std::span<const std::pair<std::uint32_t, std::uint32_t>> CandidatesOf(
+      inventory::DeviceId id) const;
   [[nodiscard]] std::uint32_t ConstraintSlot(std::uint32_t claim, std::uint16_t constraint) const;
 
   Search& search_;
@@ -116,13 +119,16 @@ class Pruner {
   std::vector<Demand> demands_;              // by request of each claim, in order
   std::vector<std::uint32_t> first_demand_;  // by claim
   Words shareable_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> candidate_of_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> by_id_;  // device id, candidate; sorted
   std::unordered_set<Key, KeyHash> failed_;
 
   // Scratch of one look-ahead.
   std::vector<const Demand*> left_;
   std::vector<Words> free_;
   std::vector<Words> trial_;
+  Words taken_;
+  Words both_;
+  std::vector<std::uint32_t> numbers_;
   std::vector<std::int32_t> owner_;
   Words visited_;
   Words occupied_;

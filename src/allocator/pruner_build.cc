@@ -1,7 +1,6 @@
 // Building the Pruner: rows, values, twins and demands of one problem.
 #include <algorithm>
 #include <map>
-#include <string>
 
 #include "allocator/pruner.h"
 
@@ -83,10 +82,12 @@ Pruner::Built Pruner::Build() {
     search_.error_.clear();
     return Built::kUnsuitable;
   }
-  CollectSignatures();
   CollectDemands();
-  owner_.assign(candidates_.size(), -1);
-  return LookAhead(0, nullptr, 0) ? Built::kReady : Built::kImpossible;
+  if (!LookAhead(0, nullptr, 0)) {
+    return Built::kImpossible;
+  }
+  CollectSignatures();
+  return Built::kReady;
 }
 
 Search::Tested Pruner::Static(const PreparedRequest& request, const Candidate& candidate) {
@@ -106,7 +107,7 @@ Search::Tested Pruner::Static(const PreparedRequest& request, const Candidate& c
       !search_.Tolerated(request, device)) {
     return Tested::kNo;
   }
-  if (device.has_counters && !(search_.IsShareable(device) && search_.ChargedAlready(device))) {
+  if (search_.Charges(request, device)) {
     const Consumer& consumer = *search_.ConsumerOf(candidate);
     CounterLedger& ledger = search_.LedgerOf(candidate.pool);
     if (!ledger.Take(consumer)) {
@@ -115,16 +116,16 @@ Search::Tested Pruner::Static(const PreparedRequest& request, const Candidate& c
     ledger.Undo(consumer);
   }
   for (const std::uint16_t ordinal : request.constraints) {
-    const api::resource::DeviceAttribute* attribute = nullptr;
-    if (search_.AttributeOf(request,
-                            search_.problem_.prepared->claims[request.claim].constraints[ordinal],
-                            device,
-                            attribute) == Tested::kFatal) {
+    ValueIds values;
+    if (search_.ValuesOf(request,
+                         search_.problem_.prepared->claims[request.claim].constraints[ordinal],
+                         device,
+                         values) == Tested::kFatal) {
       return Tested::kFatal;
     }
     Constraint& constraint =
         *search_.constraints_[search_.first_constraint_[request.claim] + ordinal];
-    if (!constraint.Add(attribute)) {
+    if (!constraint.Add(values)) {
       return Tested::kNo;
     }
     constraint.Undo();
@@ -226,10 +227,11 @@ bool Pruner::CollectRows() {
       }
     }
   }
-  candidate_of_.clear();
+  by_id_.clear();
   for (std::uint32_t c = 0; c < candidates_.size(); ++c) {
-    candidate_of_[Value(candidates_[c].device->id)].push_back(c);
+    by_id_.emplace_back(Value(candidates_[c].device->id), c);
   }
+  std::sort(by_id_.begin(), by_id_.end());
   return true;
 }
 
@@ -267,35 +269,10 @@ bool Pruner::CollectValues() {
       if (derived || in_scope == nullptr) {
         continue;
       }
-      std::unordered_map<std::string, std::uint32_t> ids;
-      std::vector<std::string> texts;
-      for (std::uint32_t d = 0; d < candidates_.size(); ++d) {
-        if (!Bit(scope, d)) {
-          continue;
-        }
-        const auto* const attribute =
-            PublishedAttribute(*candidates_[d].device, claim.constraints[k]);
-        texts.clear();
-        if (attribute != nullptr) {
-          AttributeValues(*attribute, search_.semantics(), texts);
-        }
-        for (std::string& text : texts) {
-          const auto next = static_cast<std::uint32_t>(ids.size());
-          values.of[d].push_back(ids.try_emplace(std::move(text), next).first->second);
-        }
-        if (texts.empty() && !values.match) {
-          // Distinct without a scalar value: never equal to another, so a value of its own.
-          const auto next = static_cast<std::uint32_t>(ids.size());
-          values.of[d].push_back(ids.try_emplace("\1" + std::to_string(d), next).first->second);
-        }
-        std::sort(values.of[d].begin(), values.of[d].end());
-        values.of[d].erase(std::unique(values.of[d].begin(), values.of[d].end()),
-                           values.of[d].end());
-      }
-      values.count = static_cast<std::uint32_t>(ids.size());
-      values.usable = ids.size() * std::max<std::size_t>(words_, 1) * 64 <= kMaxValueBits;
+      NumberValues(claim.constraints[k], scope, values);
+      values.usable = values.count * std::max<std::size_t>(words_, 1) * 64 <= kMaxValueBits;
       if (values.usable && values.match) {
-        values.masks.assign(ids.size(), Words(words_));
+        values.masks.assign(values.count, Words(words_));
         for (std::uint32_t d = 0; d < candidates_.size(); ++d) {
           for (const std::uint32_t value : values.of[d]) {
             SetBit(values.masks[value], d);
@@ -305,6 +282,36 @@ bool Pruner::CollectValues() {
     }
   }
   return true;
+}
+
+// Fills values.of with numbers from 0 on.
+void Pruner::NumberValues(const PreparedConstraint& constraint,
+                          const Words& scope,
+                          Values& values) {
+  numbers_.clear();
+  for (std::uint32_t d = 0; d < candidates_.size(); ++d) {
+    if (Bit(scope, d)) {
+      const auto ids = search_.columns_.Of(*constraint.column, *candidates_[d].device).ids;
+      values.of[d].assign(ids.begin(), ids.end());
+      numbers_.insert(numbers_.end(), ids.begin(), ids.end());
+    }
+  }
+  std::sort(numbers_.begin(), numbers_.end());
+  numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
+  values.count = static_cast<std::uint32_t>(numbers_.size());
+  for (std::uint32_t d = 0; d < candidates_.size(); ++d) {
+    if (!Bit(scope, d)) {
+      continue;
+    }
+    for (std::uint32_t& value : values.of[d]) {
+      value = static_cast<std::uint32_t>(std::lower_bound(numbers_.begin(), numbers_.end(), value) -
+                                         numbers_.begin());
+    }
+    if (values.of[d].empty() && !values.match) {
+      // Distinct without a value: never equal to another, so a value of its own.
+      values.of[d].push_back(values.count++);
+    }
+  }
 }
 
 void Pruner::CollectSignatures() {
@@ -329,7 +336,7 @@ void Pruner::CollectSignatures() {
         hash.Add(std::uint64_t{value});
       }
     }
-    if (any_derived || candidate_of_[Value(device.id)].size() > 1) {
+    if (any_derived || CandidatesOf(device.id).size() > 1) {
       hash.Add(std::uint64_t{c} + 1);  // not to be exchanged for another
     }
     if (const Consumer* const found = search_.ConsumerOf(candidate)) {

@@ -27,11 +27,14 @@ constexpr std::uint64_t kPrunedStepCost = 16;
 
 }  // namespace
 
-Search::Search(const inventory::Inventory& inventory, SelectorCache& cache)
+Search::Search(const inventory::Inventory& inventory,
+               SelectorCache& cache,
+               AttributeColumns& columns)
     : inventory_(inventory),
       features_(inventory.features()),
       variant_(inventory.features().variant()),
-      cache_(cache) {}
+      cache_(cache),
+      columns_(columns) {}
 
 Search::~Search() = default;
 
@@ -45,7 +48,11 @@ void Search::Run(const Problem& problem, const Limits& limits, Outcome& out) {
     out.error = std::move(error_);
     return;
   }
-  Solved solved = Attempt(limits.steps, limits.plain ? kNoLimit : limits.plain_undos, nullptr);
+  Solved solved = Solved::kBudget;
+  steps_ = 0;
+  if (limits.plain || (limits.plain_trials != 0 && !AsksForMoreThanPublished())) {
+    solved = Attempt(limits.steps, limits.plain ? kNoLimit : limits.plain_trials, nullptr);
+  }
   if (solved == Solved::kBudget && !limits.plain && steps_ <= limits.steps) {
     if (pruner_memory_ == nullptr) {
       pruner_memory_ = std::make_unique<Pruner>(*this);
@@ -81,19 +88,20 @@ bool Search::Begin(const Problem& problem) {
   problem_ = problem;
   pruner_ = nullptr;
   error_.clear();
+  for (const Taken& taken : taken_) {
+    marks_[Value(taken.candidate.device->id)] = {};
+  }
   taken_.clear();
   amounts_.clear();
-  taken_mask_ = 0;
   const Prepared& prepared = *problem.prepared;
   if (!problem.view->error.empty()) {
-    error_ = problem.view->error;
-    return false;
+    return Fail(CauseKind::kPoolInvalid, problem.view->error);
   }
   if (prepared.claims.size() * (kMaxResults + 2) + prepared.requests.size() > kMaxDepth) {
-    error_ = fmt::format("the pod asks for too much at once: {} claims with {} requests",
-                         prepared.claims.size(),
-                         prepared.requests.size());
-    return false;
+    return Fail(CauseKind::kTooMany,
+                fmt::format("the pod asks for too much at once: {} claims with {} requests",
+                            prepared.claims.size(),
+                            prepared.requests.size()));
   }
   if (ledgers_.size() < problem.view->pools.size()) {
     ledgers_.resize(problem.view->pools.size());
@@ -124,8 +132,7 @@ bool Search::CountClaim(const PreparedClaim& claim) {
   std::int64_t total = 0;
   for (const RequestChoices& choices : claim.requests) {
     if (!choices.error.empty()) {
-      error_ = choices.error;
-      return false;
+      return Fail(CauseKind::kRequestInvalid, choices.error);
     }
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t r = choices.first; r < choices.end; ++r) {
@@ -137,26 +144,24 @@ bool Search::CountClaim(const PreparedClaim& claim) {
     if (least > kMaxResults - total) {
       const auto& request =
           claim.claim->spec.devices.requests[problem_.prepared->requests[choices.first].request];
-      error_ = fmt::format(
-          "claim {}, request {}: adding {} devices exceeds the claim limit of {}, with {} already "
-          "accounted for",
-          claim.display,
-          request.name,
-          least,
-          kMaxResults,
-          total);
-      return false;
+      return Fail(
+          CauseKind::kTooMany,
+          fmt::format("claim {}, request {}: adding {} devices exceeds the claim limit of {}, with "
+                      "{} already accounted for",
+                      claim.display,
+                      request.name,
+                      least,
+                      kMaxResults,
+                      total));
     }
     total += least;
   }
-  error_ = claim.constraint_error;
-  return error_.empty();
+  return claim.constraint_error.empty() || Fail(CauseKind::kRequestInvalid, claim.constraint_error);
 }
 
 bool Search::CountRequest(const PreparedRequest& request) {
   if (!request.error.empty()) {
-    error_ = request.error;
-    return false;
+    return Fail(request.error_kind, request.error);
   }
   Wanted& wanted = wanted_[IndexOf(request)];
   wanted.count = request.count;
@@ -168,14 +173,16 @@ bool Search::CountRequest(const PreparedRequest& request) {
   for (std::uint32_t p = 0; p < problem_.view->pools.size(); ++p) {
     const PoolView& pool = *problem_.view->pools[p];
     if (pool.state != PoolState::kComplete) {
-      error_ = fmt::format(
-          "claim {}, request {}: asks for all devices, but resource pool {}/{} is currently {}",
-          display,
-          request.name,
-          pool.driver,
-          pool.pool,
-          pool.state == PoolState::kIncomplete ? "being updated" : "invalid");
-      return false;
+      const bool incomplete = pool.state == PoolState::kIncomplete;
+      return Fail(
+          incomplete ? CauseKind::kPoolIncomplete : CauseKind::kPoolInvalid,
+          fmt::format(
+              "claim {}, request {}: asks for all devices, but resource pool {}/{} is currently {}",
+              display,
+              request.name,
+              pool.driver,
+              pool.pool,
+              incomplete ? "being updated" : "invalid"));
     }
     for (std::size_t s = 0; s < pool.slices.size(); ++s) {
       for (const Device& device : pool.slices[s]->devices) {
@@ -200,7 +207,12 @@ bool Search::CountRequest(const PreparedRequest& request) {
 void Search::MakeConstraints() {
   std::size_t slot = 0;
   first_constraint_.clear();
-  const AttributeSemantics kind_of_values = semantics();
+  const AttributeSemantics kind_of_values = SemanticsOf(features_);
+  for (const PreparedClaim& claim : problem_.prepared->claims) {
+    for (const PreparedConstraint& constraint : claim.constraints) {
+      columns_.Sync(*constraint.column);
+    }
+  }
   for (const PreparedClaim& claim : problem_.prepared->claims) {
     first_constraint_.push_back(static_cast<std::uint32_t>(slot));
     for (const PreparedConstraint& constraint : claim.constraints) {
@@ -216,19 +228,42 @@ void Search::MakeConstraints() {
   }
 }
 
-Search::Solved Search::Attempt(std::uint64_t steps, std::uint64_t undos, Pruner* pruner) {
+// Then the plain search would walk to the last device before it turns back.
+bool Search::AsksForMoreThanPublished() const {
+  std::int64_t wanted = 0;
+  for (const PreparedClaim& claim : problem_.prepared->claims) {
+    for (const RequestChoices& choices : claim.requests) {
+      std::int64_t least = kMaxResults;
+      for (std::uint32_t r = choices.first; r < choices.end; ++r) {
+        least = std::min(least, wanted_[r].count);
+      }
+      wanted += least;
+    }
+  }
+  std::int64_t published = 0;
+  for (const auto& pool : problem_.view->pools) {
+    published += pool->device_count();
+    if (published >= wanted) {
+      return false;
+    }
+  }
+  return published != 0;
+}
+
+Search::Solved Search::Attempt(std::uint64_t steps, std::uint64_t trials, Pruner* pruner) {
   while (!taken_.empty()) {
     UndoLast();
   }
   steps_ = 0;
   step_limit_ = steps;
-  undo_limit_ = undos;
+  trials_left_ = trials;
+  turned_back_ = false;
   pruner_ = pruner;
   return Solve(Choice{}, Position{});
 }
 
 Search::Solved Search::Solve(Choice choice, Position start) {
-  if (++steps_ > step_limit_ || undo_limit_ == 0) {
+  if (++steps_ > step_limit_ || !MayTry()) {
     return Solved::kBudget;
   }
   const Prepared& prepared = *problem_.prepared;
@@ -298,6 +333,9 @@ Search::Solved Search::SolveAll(Choice choice, const PreparedRequest& request) {
 
 Search::Solved Search::SolveExact(Choice choice, const PreparedRequest& request, Position start) {
   const auto& pools = problem_.view->pools;
+  // Where no test of a device can be fatal, their order does not matter.
+  const bool harmless =
+      !request.constraints.empty() && request.capacity == nullptr && request.derived.empty();
   for (std::uint32_t p = start.pool; p < pools.size(); ++p) {
     const PoolView& pool = *pools[p];
     if (pool.state != PoolState::kComplete) {
@@ -313,6 +351,13 @@ Search::Solved Search::SolveExact(Choice choice, const PreparedRequest& request,
           break;
         }
         const Device& device = slice.devices[d];
+        if (!MayTry()) {
+          return Solved::kBudget;
+        }
+        if (harmless && match == SelectorCache::Match::kYes && !slice.per_device &&
+            device.plain_capacity && Unmatched(request, device)) {
+          continue;
+        }
         if (InUse(request, device)) {
           continue;  // upstream does not evaluate expressions on it, so an error does not count
         }
@@ -325,6 +370,21 @@ Search::Solved Search::SolveExact(Choice choice, const PreparedRequest& request,
     }
   }
   return Solved::kFail;
+}
+
+// A quick look whether some matchAttribute that has its value already rules the device out.
+bool Search::Unmatched(const PreparedRequest& request, const Device& device) {
+  const PreparedClaim& claim = problem_.prepared->claims[request.claim];
+  for (const std::uint16_t ordinal : request.constraints) {
+    const std::uint32_t only = constraints_[first_constraint_[request.claim] + ordinal]->only();
+    if (only != Constraint::kAnyValue) {
+      const ValueIds values = columns_.Of(*claim.constraints[ordinal].column, device);
+      if (values.ids.size() != 1 || values.ids.front() != only) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 Search::Solved Search::TryCandidate(Choice choice,
@@ -377,7 +437,7 @@ Search::Solved Search::SolvePruned(Choice choice,
       return solved;
     }
     // A device that is part of this run differs from its twins.
-    if (!TakenInRun(candidate.device->id, -1) && !pruner.SharedInRun(candidate.device->id)) {
+    if (!TakenInRun(candidate.device->id, -1) && !SharedInRun(candidate.device->id)) {
       failed.push_back(signature);
     }
   }
@@ -390,7 +450,9 @@ Search::Take Search::TakeDevice(const PreparedRequest& request,
                                 bool must) {
   const Device& device = *candidate.device;
   const bool shared = IsShareable(device);
-  if (request.admin ? !shared && TakenInRun(device.id, request.claim) : InUse(request, device)) {
+  // Whoever calls for an exact request has looked whether it is in use.
+  if (must &&
+      (request.admin ? !shared && TakenInRun(device.id, request.claim) : InUse(request, device))) {
     return Take::kNo;
   }
   if (NodeFeatureMissing(device) || CountersUnsupported(device)) {
@@ -400,7 +462,7 @@ Search::Take Search::TakeDevice(const PreparedRequest& request,
   taken.request = &request;
   taken.candidate = candidate;
   taken.shared = shared;
-  if (device.has_counters && !(shared && ChargedAlready(device))) {
+  if (Charges(request, device)) {
     const Consumer* const consumer = ConsumerOf(candidate);
     if (!LedgerOf(candidate.pool).Take(*consumer)) {
       return Take::kNo;
@@ -413,20 +475,20 @@ Search::Take Search::TakeDevice(const PreparedRequest& request,
   }
   const PreparedClaim& claim = problem_.prepared->claims[request.claim];
   for (const std::uint16_t ordinal : request.constraints) {
-    const api::resource::DeviceAttribute* attribute = nullptr;
-    if (AttributeOf(request, claim.constraints[ordinal], device, attribute) == Tested::kFatal) {
+    ValueIds values;
+    if (ValuesOf(request, claim.constraints[ordinal], device, values) == Tested::kFatal) {
       UndoPartial(taken);
       return Take::kFatal;
     }
-    if (!constraints_[first_constraint_[request.claim] + ordinal]->Add(attribute)) {
+    if (!constraints_[first_constraint_[request.claim] + ordinal]->Add(values)) {
       UndoPartial(taken);
       if (must) {
-        error_ = fmt::format(
-            "claim {}, request {}: cannot add device {} because a claim constraint would not be "
-            "satisfied",
-            claim.display,
-            request.name,
-            NameOf(device));
+        Fail(CauseKind::kConstraint,
+             fmt::format("claim {}, request {}: cannot add device {} because a claim constraint "
+                         "would not be satisfied",
+                         claim.display,
+                         request.name,
+                         NameOf(device)));
         return Take::kFatal;
       }
       return Take::kNo;
@@ -448,7 +510,11 @@ Search::Take Search::TakeDevice(const PreparedRequest& request,
     }
   }
   taken_.push_back(taken);
-  taken_mask_ |= std::uint64_t{1} << (Value(device.id) & 63U);
+  if (marks_.size() <= Value(device.id)) {
+    marks_.resize(std::size_t{Value(device.id)} + 64);
+  }
+  TakenMark& mark = marks_[Value(device.id)];
+  ++(shared ? mark.shares : mark.whole);
   ++results_[request.claim];
   return Take::kYes;
 }
@@ -464,25 +530,22 @@ void Search::UndoPartial(Taken& taken) {
 }
 
 void Search::UndoLast() {
-  if (undo_limit_ != 0) {
-    --undo_limit_;
-  }
+  turned_back_ = true;
   Taken& taken = taken_.back();
   UndoPartial(taken);
   --results_[taken.request->claim];
   if (taken.shared) {
     amounts_.resize(taken.first_amount);
   }
+  TakenMark& mark = marks_[Value(taken.candidate.device->id)];
+  --(taken.shared ? mark.shares : mark.whole);
   taken_.pop_back();
-  taken_mask_ = 0;
-  for (const Taken& other : taken_) {
-    taken_mask_ |= std::uint64_t{1} << (Value(other.candidate.device->id) & 63U);
-  }
 }
 
 void Search::Deliver(Outcome& out) {
   out.error = NodeSelectorError();
   if (!out.error.empty()) {
+    error_kind_ = CauseKind::kPoolInvalid;
     out.verdict = Verdict::kFatal;
     return;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "allocator/allocator.h"
@@ -36,7 +37,9 @@ struct Problem {
 
 class Search {
  public:
-  Search(const inventory::Inventory& inventory, inventory::SelectorCache& cache);
+  Search(const inventory::Inventory& inventory,
+         inventory::SelectorCache& cache,
+         AttributeColumns& columns);
   ~Search();
   Search(const Search&) = delete;
   Search& operator=(const Search&) = delete;
@@ -51,6 +54,9 @@ class Search {
   /// Starts a run without searching: requests counted, ledgers empty. False: `error()` is fatal.
   [[nodiscard]] bool Begin(const Problem& problem);
   [[nodiscard]] const std::string& error() const { return error_; }
+  /// What the last fatal error was about.
+  [[nodiscard]] CauseKind error_kind() const { return error_kind_; }
+  [[nodiscard]] inventory::SelectorCache& cache() { return cache_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] std::int64_t CountOf(const PreparedRequest& request) const {
     return wanted_[IndexOf(request)].count;
@@ -60,8 +66,6 @@ class Search {
   }
   /// Binding conditions, selectors and the device's node rule. kFatal sets error().
   [[nodiscard]] Tested Selectable(const PreparedRequest& request, const inventory::Device& device);
-  /// The class's selectors alone; an error counts as no.
-  [[nodiscard]] bool ClassSelects(const PreparedRequest& request, const inventory::Device& device);
   /// Held by an allocated claim in a way that excludes `request`.
   [[nodiscard]] bool HeldByOthers(const PreparedRequest& request,
                                   const inventory::Device& device) const;
@@ -73,21 +77,20 @@ class Search {
   [[nodiscard]] Tested CapacityLeft(const PreparedRequest& request,
                                     const inventory::Device& device,
                                     bool name_only);
-  /// The attribute a constraint compares; null when the device has none. kFatal sets error().
-  [[nodiscard]] Tested AttributeOf(const PreparedRequest& request,
-                                   const PreparedConstraint& constraint,
-                                   const inventory::Device& device,
-                                   const api::resource::DeviceAttribute*& attribute);
+  /// The values a constraint compares. kFatal sets error().
+  [[nodiscard]] Tested ValuesOf(const PreparedRequest& request,
+                                const PreparedConstraint& constraint,
+                                const inventory::Device& device,
+                                ValueIds& values);
   /// Null when the device uses no counters.
   [[nodiscard]] const inventory::Consumer* ConsumerOf(const Candidate& candidate) const;
   [[nodiscard]] CounterLedger& LedgerOf(std::uint32_t pool);
   /// A share of it is committed or taken in this run, so that its counters are charged already.
   [[nodiscard]] bool ChargedAlready(const inventory::Device& device) const;
+  /// Taking the device for `request` takes its counters.
+  [[nodiscard]] bool Charges(const PreparedRequest& request, const inventory::Device& device) const;
   [[nodiscard]] bool IsShareable(const inventory::Device& device) const {
     return device.shareable && features_.consumable_capacity;
-  }
-  [[nodiscard]] AttributeSemantics semantics() const {
-    return features_.list_type_attributes ? AttributeSemantics::kSet : AttributeSemantics::kScalar;
   }
 
  private:
@@ -116,15 +119,26 @@ class Search {
     std::uint32_t constraints = 0;                   // added, in the order of the request's list
     std::uint32_t first_amount = 0, end_amount = 0;  // in amounts_
   };
+  // How often this run has taken a device.
+  struct TakenMark {
+    std::uint16_t whole = 0;
+    std::uint16_t shares = 0;
+  };
   enum class Take : std::uint8_t { kNo, kYes, kFatal };
 
+  // Notes a fatal error. Always false.
+  bool Fail(CauseKind kind, std::string text) {
+    error_kind_ = kind;
+    error_ = std::move(text);
+    return false;
+  }
   [[nodiscard]] std::size_t IndexOf(const PreparedRequest& request) const {
     return static_cast<std::size_t>(&request - problem_.prepared->requests.data());
   }
   [[nodiscard]] bool CountClaim(const PreparedClaim& claim);
   [[nodiscard]] bool CountRequest(const PreparedRequest& request);
   void MakeConstraints();
-  [[nodiscard]] Solved Attempt(std::uint64_t steps, std::uint64_t undos, Pruner* pruner);
+  [[nodiscard]] Solved Attempt(std::uint64_t steps, std::uint64_t trials, Pruner* pruner);
   [[nodiscard]] Solved Solve(Choice choice, Position start);
   [[nodiscard]] Solved SolveChoices(Choice choice, const RequestChoices& choices);
   [[nodiscard]] Solved SolveAll(Choice choice, const PreparedRequest& request);
@@ -141,6 +155,18 @@ class Search {
                                 bool must);
   void UndoLast();
   void UndoPartial(Taken& taken);
+  [[nodiscard]] bool AsksForMoreThanPublished() const;
+  [[nodiscard]] bool SharedInRun(inventory::DeviceId id) const {
+    return Value(id) < marks_.size() && marks_[Value(id)].shares != 0;
+  }
+  // One more trial of the plain search. False: it has had enough.
+  [[nodiscard]] bool MayTry() {
+    if (!turned_back_) {
+      return true;
+    }
+    return trials_left_ != 0 && trials_left_-- != 0;
+  }
+  [[nodiscard]] bool Unmatched(const PreparedRequest& request, const inventory::Device& device);
   [[nodiscard]] bool TakenInRun(inventory::DeviceId id, int claim) const;
   [[nodiscard]] bool InUse(const PreparedRequest& request, const inventory::Device& device) const;
   [[nodiscard]] std::string SelectorError(const PreparedRequest& request,
@@ -154,6 +180,7 @@ class Search {
   const inventory::Features& features_;
   const inventory::Variant variant_;
   inventory::SelectorCache& cache_;
+  AttributeColumns& columns_;
   Problem problem_;
   std::vector<Wanted> wanted_;  // by request; its lists are reused
   std::vector<std::unique_ptr<Constraint>> constraints_;
@@ -164,13 +191,15 @@ class Search {
   std::vector<std::int16_t> chosen_;    // by prepared request
   std::vector<CapacityAmount> amounts_;
   std::vector<CapacityAmount> scratch_;
-  std::uint64_t taken_mask_ = 0;  // of ids modulo 64: a quick no
+  std::vector<TakenMark> marks_;  // by device id; only those of taken_ are not zero
   std::uint64_t steps_ = 0;
   std::uint64_t step_limit_ = 0;
-  std::uint64_t undo_limit_ = 0;
+  std::uint64_t trials_left_ = 0;  // once turned_back_
+  bool turned_back_ = false;
   Pruner* pruner_ = nullptr;
   std::unique_ptr<Pruner> pruner_memory_;
   std::string error_;
+  CauseKind error_kind_{};
   inventory::SelectorFailure failure_;
 };
 

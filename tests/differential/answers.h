@@ -2,6 +2,7 @@
 // telling what differs.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -25,17 +26,18 @@ struct OwnedAnswer {
 /// Reads an answer line, or the member `expected` of a case line when `expected` is true.
 [[nodiscard]] base::Result<OwnedAnswer> ParseAnswer(std::string_view line, bool expected);
 
-/// Solves a case line. `shuffled`: slices and classes are published in reverse order.
+/// Solves a case line. `shuffle`: 0 publishes slices and classes in the order given, 1 in reverse,
+/// other numbers in an order of their own.
 [[nodiscard]] base::Result<OwnedAnswer> Solve(std::string_view line,
                                               const allocator::Limits& limits,
-                                              bool shuffled);
+                                              std::uint64_t shuffle);
 
 /// Empty when equal by the rules of comparison; else what differs.
 [[nodiscard]] std::string Difference(const snapshot::AllocationAnswer& got,
                                      const snapshot::AllocationAnswer& expected);
 
-/// All lines of a .gz file. Errors: kNotFound.
-[[nodiscard]] base::Result<std::vector<std::string>> ReadGzipLines(const std::string& path);
+/// All lines of a file, compressed or not. Errors: kNotFound.
+[[nodiscard]] base::Result<std::vector<std::string>> ReadLines(const std::string& path);
 
 /// The real allocator as a child process: lines in, answers out.
 class Oracle {

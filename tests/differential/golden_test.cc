@@ -19,7 +19,7 @@ struct Variant {
 class GoldenTest : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(GoldenTest, AnswersLikeTheRealAllocator) {
-  const auto lines = ReadGzipLines(ALLOT_GOLDEN);
+  const auto lines = ReadLines(ALLOT_GOLDEN);
   ASSERT_TRUE(lines) << lines.error().message();
   int failed = 0;
   for (const std::string& line : *lines) {
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
     GoldenTest,
     ::testing::Values(Variant{"Plain", {.steps = 100'000'000, .plain = true}, false, true},
                       Variant{"Usual", {}, true, false},
-                      Variant{"PrunedFromTheStart", {.plain_undos = 0}, false, false}),
+                      Variant{"PrunedFromTheStart", {.plain_trials = 0}, false, false}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -7,33 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "differential/json_parts.h"
 
 namespace allot::testing {
 namespace {
-
-using Texts = std::vector<std::string>;
-
-std::string Joined(const Texts& parts) {
-  std::string out;
-  for (const std::string& part : parts) {
-    out += (out.empty() ? "" : ",") + part;
-  }
-  return out;
-}
-
-std::string ListOf(const Texts& parts) {
-  return "[" + Joined(parts) + "]";
-}
-std::string ObjectOf(const Texts& parts) {
-  return "{" + Joined(parts) + "}";
-}
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
-  }
-  return out + "\"";
-}
 
 constexpr std::array<std::string_view, 2> kDrivers = {"gpu.example.com", "nic.example.com"};
 
@@ -486,6 +463,9 @@ std::uint64_t Power(std::uint64_t base, std::uint64_t exponent) {
 }  // namespace
 
 std::string RandomProblem(std::uint64_t seed, ProblemMix mix) {
+  if (mix == ProblemMix::kWide) {
+    return WideProblem(seed);
+  }
   return Generator(seed * 2 + (mix == ProblemMix::kBasic ? 0 : 1), mix).Build(seed);
 }
 

@@ -10,10 +10,14 @@ namespace allot::testing {
 enum class ProblemMix : std::uint8_t {
   kBasic,       ///< counts, selectors, constraints, admin access, several claims
   kEverything,  ///< all features, all gates, broken objects now and then
+  kWide,        ///< all features combined over bigger clusters, every gate set, hostile values
 };
 
 /// The problem of this seed: always the same text for the same arguments.
 [[nodiscard]] std::string RandomProblem(std::uint64_t seed, ProblemMix mix);
+
+/// The problems of ProblemMix::kWide.
+[[nodiscard]] std::string WideProblem(std::uint64_t seed);
 
 /// How many instances ExhaustiveProblem knows.
 [[nodiscard]] std::uint64_t ExhaustiveCount();

@@ -18,7 +18,7 @@ std::uint64_t Scale() {
 
 void Compare(const std::string& problem, const std::string& name) {
   const auto plain = Solve(problem, {.steps = 3'000'000, .plain = true}, false);
-  const auto pruned = Solve(problem, {.plain_undos = 0}, true);
+  const auto pruned = Solve(problem, {.plain_trials = 0}, true);
   ASSERT_TRUE(plain) << name << plain.error().message();
   ASSERT_TRUE(pruned) << name;
   if (plain->answer.outcome == "timeout") {
@@ -52,9 +52,13 @@ TEST_P(RandomSearchTest, PrunedEqualsPlain) {
 
 INSTANTIATE_TEST_SUITE_P(Mixes,
                          RandomSearchTest,
-                         ::testing::Values(ProblemMix::kBasic, ProblemMix::kEverything),
+                         ::testing::Values(ProblemMix::kBasic,
+                                           ProblemMix::kEverything,
+                                           ProblemMix::kWide),
                          [](const auto& info) {
-                           return info.param == ProblemMix::kBasic ? "Basic" : "Everything";
+                           return info.param == ProblemMix::kBasic        ? "Basic"
+                                  : info.param == ProblemMix::kEverything ? "Everything"
+                                                                          : "Wide";
                          });
 
 std::string OneDevice(const std::string& device, const std::string& request) {
