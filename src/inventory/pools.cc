@@ -257,6 +257,10 @@ bool SliceIsUsable(const Slice& slice, const Features& features) {
       (slice.per_device_set || !slice.spec->shared_counters.empty())) {
     return false;
   }
+  // The stable rules take counter sets wherever they are published, without a look at the node.
+  if (features.variant() == Variant::kStable && !slice.spec->shared_counters.empty()) {
+    return false;
+  }
   return features.compatibility_groups || !slice.uses_groups;
 }
 

@@ -1,9 +1,9 @@
 // Single allocation problems with a name each, answered by Kubernetes 1.37.2: the worked examples
 // of the semantics, public bug reports, and the shapes of the scheduler's benchmark.
 //
-// data/examples.jsonl, reports.jsonl, shapes.jsonl: one case a line, its answer in `expected`.
-// Every case is solved by the plain search (whose steps are compared too), by the pruned one, and
-// with the inputs in other orders.
+// data/examples.jsonl, reports.jsonl, shapes.jsonl, variants.jsonl (the stable rules): one case a
+// line, its answer in `expected`. Every case is solved by the plain search (whose steps are
+// compared too), by the pruned one, and with the inputs in other orders.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,9 @@ TEST_P(ExampleTest, AnswersLikeTheRealAllocator) {
     const auto plain = Solve(line, {.plain = true}, 0);
     ASSERT_TRUE(plain) << plain.error().message();
     EXPECT_EQ(Difference(plain->answer, expected->answer), "");
-    EXPECT_EQ(plain->answer.steps, expected->answer.steps);
+    if (expected->answer.implementation != "stable") {  // which walks permutations
+      EXPECT_EQ(plain->answer.steps, expected->answer.steps);
+    }
     for (std::uint64_t shuffle = 0; shuffle < 6; ++shuffle) {
       const auto usual = Solve(line, {}, shuffle);
       const auto pruned = Solve(line, {.plain_trials = 0}, shuffle);
@@ -37,13 +39,14 @@ TEST_P(ExampleTest, AnswersLikeTheRealAllocator) {
   std::printf("%zu cases\n", lines->size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Files,
-                         ExampleTest,
-                         ::testing::Values("examples.jsonl", "reports.jsonl", "shapes.jsonl"),
-                         [](const auto& info) {
-                           const std::string name = info.param;
-                           return name.substr(0, name.find('.'));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Files,
+    ExampleTest,
+    ::testing::Values("examples.jsonl", "reports.jsonl", "shapes.jsonl", "variants.jsonl"),
+    [](const auto& info) {
+      const std::string name = info.param;
+      return name.substr(0, name.find('.'));
+    });
 
 // The same on a scale that the real allocator cannot answer: it would take it half an hour and
 // more.
