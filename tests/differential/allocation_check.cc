@@ -78,8 +78,10 @@ class Tally {
 void ComparePlain(std::uint64_t seed, const std::string& problem, Tally& tally) {
   const auto plain = Solve(problem, {.steps = 1'000'000, .plain = true}, 0);
   // Every other one without any plain search before.
-  const auto pruned = Solve(
-      problem, seed % 2 == 0 ? allocator::Limits{.plain_trials = 0} : allocator::Limits{}, seed % 5);
+  const auto pruned =
+      Solve(problem,
+            seed % 2 == 0 ? allocator::Limits{.plain_trials = 0} : allocator::Limits{},
+            seed % 5);
   if (!plain || !pruned) {
     tally.Skip("cannot be read");
   } else if (plain->answer.outcome == "timeout") {
