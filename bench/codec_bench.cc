@@ -133,6 +133,20 @@ void EncodeProtobuf(benchmark::State& state, const Sample& sample) {
   Count(state, out.size(), before);
 }
 
+void Copy(benchmark::State& state, const Sample& sample) {
+  base::Arena arena;
+  void* const root = NewStruct(*sample.type, arena);
+  static_cast<void>(schema::DecodeJson(*sample.type, sample.json, arena, root));
+  const std::size_t before = g_blocks.load();
+  for (auto _ : state) {
+    base::Arena to(3 * sample.json.size() + sample.type->size);
+    void* const copy = NewStruct(*sample.type, to);
+    schema::DeepCopy(*sample.type, root, copy, to);
+    benchmark::DoNotOptimize(copy);
+  }
+  Count(state, sample.json.size(), before);
+}
+
 void Transcode(benchmark::State& state, const Sample& sample) {
   const std::string bytes = Protobuf(sample);
   std::string out;
@@ -177,6 +191,7 @@ int main(int argc, char** argv) {
     add("protobuf_decode", &DecodeProtobuf);
     add("protobuf_encode", &EncodeProtobuf);
     add("protobuf_to_json", &Transcode);
+    add("deep_copy", &Copy);
     add("json_tree", &ParseTree);
   }
   benchmark::Initialize(&argc, argv);

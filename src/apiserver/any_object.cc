@@ -6,7 +6,14 @@
 namespace allot::apiserver {
 namespace {
 
+constexpr std::size_t kRoomForChanges = 640;
+
 std::size_t MetadataOffset(const schema::TypeDesc& type) {
+  constexpr std::size_t kUsual = 2;  // after kind and apiVersion
+  if (type.fields.size() > kUsual &&
+      type.fields[kUsual].message == &api::Desc<api::meta::ObjectMeta>()) {
+    return type.fields[kUsual].offset;
+  }
   for (const schema::FieldDesc& field : type.fields) {
     if (field.name == "metadata") {
       ALLOT_DCHECK(field.message == &api::Desc<api::meta::ObjectMeta>());
@@ -19,8 +26,11 @@ std::size_t MetadataOffset(const schema::TypeDesc& type) {
 
 }  // namespace
 
-AnyDraft::AnyDraft(const schema::TypeDesc& type)
-    : memory_(std::make_shared<Memory>()),
+// Room for the root and a few changes.
+AnyDraft::AnyDraft(const schema::TypeDesc& type) : AnyDraft(type, type.size + kRoomForChanges) {}
+
+AnyDraft::AnyDraft(const schema::TypeDesc& type, std::size_t first_block)
+    : memory_(std::make_shared<Memory>(first_block)),
       type_(&type),
       root_(memory_->arena.Allocate(type.size, type.alignment)) {
   std::memset(root_, 0, type.size);  // every generated struct is empty when all its bytes are zero
@@ -41,8 +51,9 @@ std::string_view AnyDraft::Keep(std::string text) {
   return memory_->text;
 }
 
-AnyView AnyDraft::FreezeCopy() const {
-  AnyDraft copy(*type_);
+AnyView AnyDraft::FreezeCopy(std::size_t body) const {
+  // Structs take about twice the bytes of the body, and the texts stand beside them.
+  AnyDraft copy(*type_, type_->size + 3 * body + kRoomForChanges);
   schema::DeepCopy(*type_, root_, copy.root(), copy.arena());
   return copy.Freeze();
 }
@@ -78,8 +89,8 @@ base::Result<AnyView> ViewOf(const store::Entry& entry) {
 
 base::Ref<const schema::Object> EncodeRecord(const schema::TypeDesc& type, const void* root) {
   const api::meta::ObjectMeta& metadata = MetadataOf(type, root);
-  std::string body;
-  body.reserve(512);
+  thread_local std::string body;
+  body.clear();
   schema::EncodeProtobuf(type, root, body);
   return schema::Object::Make({&type, metadata.namespace_, metadata.name, metadata.uid}, body);
 }

@@ -52,11 +52,15 @@ class AnyDraft {
   /// Ends writing. The draft may be read but not written afterwards.
   [[nodiscard]] AnyView Freeze() const { return {memory_, root_}; }
   /// A frozen deep copy that keeps nothing else alive: for objects made of parts of older ones,
-  /// which would otherwise each hold their predecessor for ever.
-  [[nodiscard]] AnyView FreezeCopy() const;
+  /// which would otherwise each hold their predecessor for ever. `body` is the size of its record:
+  /// what the copy takes follows from it.
+  [[nodiscard]] AnyView FreezeCopy(std::size_t body) const;
 
  private:
+  AnyDraft(const schema::TypeDesc& type, std::size_t first_block);
+
   struct Memory {
+    explicit Memory(std::size_t first_block) : arena(first_block) {}
     base::Arena arena;
     std::string text;
     AnyView base;

@@ -210,8 +210,9 @@ Result<Written> Registry::CommitNew(const WriteContext& context,
                                     AnyDraft& draft) {
   const api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
   const std::string key = resource.KeyOf(metadata.namespace_, metadata.name);
+  const base::Ref<const schema::Object> record = EncodeRecord(draft.type(), draft.root());
   Written out;
-  out.view = context.borrowed ? draft.FreezeCopy() : draft.Freeze();
+  out.view = context.borrowed ? draft.FreezeCopy(record->body().size()) : draft.Freeze();
   out.created = true;
   if (context.dry_run) {
     if (store_.ReadHead({resource.store_id, key})) {
@@ -221,7 +222,7 @@ Result<Written> Registry::CommitNew(const WriteContext& context,
   }
   store::Op op;
   op.key = {resource.store_id, key};
-  op.value = store::Value::Of(EncodeRecord(draft.type(), draft.root()));
+  op.value = store::Value::Of(record);
   op.typed = out.view;
   op.expected = store::kAbsent;
   ALLOT_ASSIGN_OR_RETURN(out.entry, store_.Commit(std::move(op), context.sink, context.token));
@@ -326,7 +327,7 @@ Result<Written> Registry::CommitUpdate(const WriteContext& context,
                                        bool remove) {
   const base::Ref<const schema::Object> record = EncodeRecord(draft.type(), draft.root());
   Written out;
-  out.view = draft.FreezeCopy();  // the draft shares parts of the old object
+  out.view = draft.FreezeCopy(record->body().size());  // the draft shares parts of the old object
   out.removed = remove;
   if (!remove && record->body() == old.value().bytes()) {
     out.entry = base::Ref<const store::Entry>::Share(&old);

@@ -20,14 +20,6 @@ std::string_view TypeText(FrameType type) {
   return "ERROR";
 }
 
-void AppendVarint(std::string& out, std::size_t value) {
-  while (value >= 0x80) {
-    out += static_cast<char>(value | 0x80U);
-    value >>= 7U;
-  }
-  out += static_cast<char>(value);
-}
-
 std::size_t VarintSize(std::size_t value) {
   std::size_t size = 1;
   while (value >= 0x80) {
@@ -37,11 +29,19 @@ std::size_t VarintSize(std::size_t value) {
   return size;
 }
 
+/// Room for `size` more bytes, and for as many again as there are: frames come one after the other.
+void MakeRoom(std::size_t size, std::string& out) {
+  if (out.capacity() - out.size() < size) {
+    out.reserve(2 * out.size() + size);
+  }
+}
+
 /// metav1.WatchEvent with its length in front: type = 1, object = 2 (RawExtension with raw = 1).
 void AppendProtobufFrame(FrameType type, std::string_view object, std::string& out) {
   const std::string_view text = TypeText(type);
   const std::size_t raw = 1 + VarintSize(object.size()) + object.size();
   const std::size_t total = 1 + 1 + text.size() + 1 + VarintSize(raw) + raw;
+  MakeRoom(total + 4, out);
   for (const unsigned shift : {24U, 16U, 8U, 0U}) {
     out += static_cast<char>(total >> shift & 255U);
   }
@@ -63,6 +63,7 @@ void AppendFrame(const FrameStyle& style,
     AppendProtobufFrame(type, object, out);
     return;
   }
+  MakeRoom(object.size() + 40, out);
   out += R"({"type":")";
   out += TypeText(type);
   out += R"(","object":)";

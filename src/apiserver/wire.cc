@@ -64,20 +64,56 @@ api::meta::PartialObjectMetadata PartialOf(const Shown& shown) {
   return partial;
 }
 
-/// The protobuf message of a stored record at a revision: its body, and a second `metadata` with
-/// the resourceVersion alone, which parsers merge with the first. Nothing is decoded or encoded.
+/// A second `metadata` with the resourceVersion alone, which parsers merge with the first: nothing
+/// of a stored record is decoded or encoded to show it.
+class RevisionPiece {
+ public:
+  explicit RevisionPiece(store::Revision revision) : digits_(revision) {}
+  [[nodiscard]] std::size_t size() const { return digits_.size() + 4; }
+  void AppendTo(std::string& out) const {
+    constexpr char kMetadataTag = '\x0a';         // 1, length-delimited
+    constexpr char kResourceVersionTag = '\x32';  // 6, length-delimited
+    out += kMetadataTag;
+    out += static_cast<char>(digits_.size() + 2);
+    out += kResourceVersionTag;
+    out += static_cast<char>(digits_.size());
+    out.append(digits_.data(), digits_.size());
+  }
+
+ private:
+  fmt::format_int digits_;
+};
+
+/// The protobuf message of a stored record at a revision.
 void AppendRecordProtobuf(const schema::Object& object,
                           store::Revision revision,
                           std::string& out) {
-  constexpr char kMetadataTag = '\x0a';         // 1, length-delimited
-  constexpr char kResourceVersionTag = '\x32';  // 6, length-delimited
-  const fmt::format_int digits(revision);
   out += object.body();
-  out += kMetadataTag;
-  out += static_cast<char>(digits.size() + 2);
-  out += kResourceVersionTag;
-  out += static_cast<char>(digits.size());
-  out.append(digits.data(), digits.size());
+  RevisionPiece(revision).AppendTo(out);
+}
+
+/// The same in its envelope (schema::EncodeEnvelope), written in one go.
+void AppendRecordEnvelope(const api::KindInfo& info,
+                          const schema::Object& object,
+                          store::Revision revision,
+                          std::string& out) {
+  constexpr std::size_t kOverhead = 32;  // magic, tags, lengths, empty content type and encoding
+  const RevisionPiece piece(revision);
+  const std::size_t raw = object.body().size() + piece.size();
+  const std::size_t meta = 4 + info.api_version.size() + info.kind.size();
+  out.reserve(out.size() + kOverhead + meta + raw);
+  out.append("k8s\0\x0a", 5);
+  AppendVarint(out, meta);
+  for (const auto& [tag, text] : {std::pair{'\x0a', info.api_version}, {'\x12', info.kind}}) {
+    out += tag;
+    AppendVarint(out, text.size());
+    out += text;
+  }
+  out += '\x12';
+  AppendVarint(out, raw);
+  out += object.body();
+  piece.AppendTo(out);
+  out.append("\x1a\0\x22\0", 4);
 }
 
 /// What Status messages are made of; texts point into `status`.
@@ -132,6 +168,14 @@ void FillStatus(const base::Status& status, StatusBody& body) {
 
 }  // namespace
 
+void AppendVarint(std::string& out, std::size_t value) {
+  while (value >= 0x80) {
+    out += static_cast<char>(value | 0x80U);
+    value >>= 7U;
+  }
+  out += static_cast<char>(value);
+}
+
 void AppendObjectJson(const Shown& shown, std::string& out) {
   AnyDraft hold;
   const void* const root = ServedRoot(shown, hold);
@@ -176,11 +220,8 @@ std::shared_ptr<const std::string> SharedWire(const Resource& resource,
   }
   auto text = std::make_shared<std::string>();
   if (format == Format::kProtobuf && shareable) {
-    std::string raw;
-    AppendRecordProtobuf(*entry.value().As<schema::Object>(), entry.revision(), raw);
-    schema::EncodeEnvelope(
-        {.api_version = resource.info->api_version, .kind = resource.info->kind, .raw = raw},
-        *text);
+    AppendRecordEnvelope(
+        *resource.info, *entry.value().As<schema::Object>(), entry.revision(), *text);
   } else {
     base::Result<AnyView> view = ViewOf(entry);
     if (!view) {

@@ -47,6 +47,9 @@ bool AppendEntryItemProtobuf(const Resource& resource, const store::Entry& entry
                                                             const store::Entry& entry,
                                                             Format format);
 
+/// A protobuf varint.
+void AppendVarint(std::string& out, std::size_t value);
+
 /// PartialObjectMetadata of an object as JSON or with envelope as protobuf.
 void AppendPartial(const Shown& shown, Format format, std::string& out);
 /// The protobuf message of a PartialObjectMetadata, without envelope.

@@ -173,7 +173,6 @@ bool Informer::Decode(Item& item) {
 }
 
 void Informer::Commit(std::vector<Change> changes) {
-  DropViews();
   std::size_t kept = 0;
   for (Change& change : changes) {
     const Key key{change.item.object->namespace_(), change.item.object->name()};
@@ -183,7 +182,7 @@ void Informer::Commit(std::vector<Change> changes) {
       if (!change.old || !Decode(change.item)) {
         continue;
       }
-      Erase(key);
+      Erase(found);
     } else {
       if (change.old && change.old->uid() == change.item.object->uid() &&
           change.old->revision() >= change.item.object->revision()) {
@@ -192,7 +191,7 @@ void Informer::Commit(std::vector<Change> changes) {
       if (!Decode(change.item)) {
         continue;
       }
-      Put(change.item);
+      Put(found, change.item);
       change.type = change.old ? EventType::kModified : EventType::kAdded;
     }
     if (kept != static_cast<std::size_t>(&change - changes.data())) {
@@ -209,41 +208,43 @@ void Informer::Commit(std::vector<Change> changes) {
   }
 }
 
-void Informer::DropViews() {
-  for (const ObjectRef& object : viewed_) {
-    const auto found = store_.find({object->namespace_(), object->name()});
-    if (found != store_.end()) {
-      found->second.item.view = nullptr;
-    }
+void Informer::KeepView(Entry& entry) {
+  ForgetView(entry);
+  if (Entry* const oldest = viewed_[next_viewed_]; oldest != nullptr) {
+    oldest->item.view = nullptr;
+    oldest->viewed = kNotViewed;
   }
-  viewed_.clear();
+  viewed_[next_viewed_] = &entry;
+  entry.viewed = next_viewed_;
+  next_viewed_ = (next_viewed_ + 1) % kViews;
 }
 
-void Informer::Put(const Item& item) {
+void Informer::ForgetView(Entry& entry) {
+  if (entry.viewed != kNotViewed) {
+    viewed_[entry.viewed] = nullptr;
+    entry.viewed = kNotViewed;
+  }
+}
+
+void Informer::Put(Store::iterator found, const Item& item) {
   const Key key{item.object->namespace_(), item.object->name()};
-  const auto found = store_.find(key);
   Entry* entry = nullptr;
   if (found == store_.end()) {
     entry = &store_[key];
     entry->keys.resize(indexes_.size());
-    entry->item = item;
   } else {
-    // The key lives in the record, so it moves to the new one together with the value.
-    auto node = store_.extract(found);
-    node.key() = key;
-    node.mapped().item = item;
-    entry = &store_.insert(std::move(node)).position->second;
+    found->first.ns = key.ns;
+    found->first.name = key.name;
+    entry = &found->second;
   }
-  viewed_.push_back(item.object);
+  entry->item = item;
+  KeepView(*entry);
   Reindex(*entry);
 }
 
-void Informer::Erase(const Key& key) {
-  const auto found = store_.find(key);
-  if (found == store_.end()) {
-    return;
-  }
+void Informer::Erase(Store::iterator found) {
   Entry& entry = found->second;
+  ForgetView(entry);
   for (std::size_t i = 0; i < indexes_.size(); ++i) {
     for (const std::string& old : entry.keys[i]) {
       Unindex(indexes_[i], old, &entry);

@@ -2,11 +2,12 @@
 //
 // Changes come in batches on the loop of the component; the store already shows the last state of
 // the batch when handlers run. The store holds the encoded records that the watch cache holds too;
-// typed views come with the changes and are let go with them. When the server has forgotten the
-// last seen version the informer lists again and hands out the difference. Thread safety: the
-// loop's thread; OnEvents and OnClosed from the client's.
+// typed views come with the changes and are let go some changes later. When the server has
+// forgotten the last seen version the informer lists again and hands out the difference. Thread
+// safety: the loop's thread; OnEvents and OnClosed from the client's.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -59,7 +60,7 @@ class Informer final : private WatchSink {
 
   /// Null when there is none.
   [[nodiscard]] ObjectRef Find(std::string_view ns, std::string_view name) const;
-  /// The same with its typed view, as long as the batch that brought it is the newest one.
+  /// The same with its typed view, as long as the change that brought it is one of the newest.
   [[nodiscard]] Item FindItem(std::string_view ns, std::string_view name) const;
   [[nodiscard]] std::size_t size() const { return store_.size(); }
   void ForEach(const std::function<void(const ObjectRef&)>& visit) const;
@@ -75,8 +76,9 @@ class Informer final : private WatchSink {
 
  private:
   struct Key {
-    std::string_view ns;  // both point into the record that the entry holds
-    std::string_view name;
+    // Both point into the record that the entry holds, and move to the next one with it.
+    mutable std::string_view ns;
+    mutable std::string_view name;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
@@ -85,11 +87,17 @@ class Informer final : private WatchSink {
       return hash(key.ns) * 31 + hash(key.name);
     }
   };
+  /// How many objects keep their typed view: handlers and reconciling look at what has just
+  /// changed.
+  static constexpr std::size_t kViews = 256;
+  static constexpr std::size_t kNotViewed = kViews;
   /// Entries do not move while they live, so indexes point to them.
   struct Entry {
-    Item item;                                   ///< its view is let go with the next batch
+    Item item;                                   ///< its view is let go after kViews more changes
     std::vector<std::vector<std::string>> keys;  ///< by index
+    std::size_t viewed = kNotViewed;             ///< its place in viewed_
   };
+  using Store = std::unordered_map<Key, Entry, KeyHash>;
   struct Index {
     std::string name;
     KeysOf keys_of;
@@ -102,11 +110,12 @@ class Informer final : private WatchSink {
   void StartWatch();
   void Later(void (Informer::*step)());
   void Apply(const std::vector<WatchEvent>& events);
-  void Put(const Item& item);
-  void Erase(const Key& key);
+  void Put(Store::iterator found, const Item& item);
+  void Erase(Store::iterator found);
   void Reindex(Entry& entry);
   void Unindex(Index& index, const std::string& key, const Entry* entry);
-  void DropViews();
+  void KeepView(Entry& entry);
+  void ForgetView(Entry& entry);
   void Commit(std::vector<Change> changes);
   bool Decode(Item& item);
 
@@ -116,8 +125,9 @@ class Informer final : private WatchSink {
   Options options_;
   std::vector<Handler> handlers_;
   std::vector<Index> indexes_;
-  std::unordered_map<Key, Entry, KeyHash> store_;
-  std::vector<ObjectRef> viewed_;  ///< objects of the newest batch
+  Store store_;
+  std::array<Entry*, kViews> viewed_{};  ///< a ring; null: free, or its entry changed again
+  std::size_t next_viewed_ = 0;
   std::unique_ptr<WatchHandle> watch_;
   /// Tasks posted for an earlier watch, or for a destroyed informer, must do nothing.
   std::shared_ptr<std::uint64_t> epoch_;

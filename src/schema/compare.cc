@@ -1,6 +1,10 @@
 // Equality and deep copies of structs by their tables.
+#include <cstring>
+
 #include "schema/codec.h"
 #include "schema/layout.h"
+#include "schema/short_copy.h"
+#include "schema/wire_table.h"
 
 namespace allot::schema {
 namespace {
@@ -15,6 +19,9 @@ bool SameElements(const FieldDesc& field,
                   std::size_t value) {
   if (a.count != b.count) {
     return false;
+  }
+  if (a.items == b.items) {
+    return true;
   }
   for (std::uint32_t i = 0; i < a.count; ++i) {
     const char* const left = At(a.items, i * size);
@@ -86,59 +93,51 @@ class Copier {
  public:
   explicit Copier(base::Arena& arena) : arena_(arena) {}
 
-  void Object(const TypeDesc& type, char* at) {
-    for (const FieldDesc& field : type.fields) {
+  void Object(const WireTable& type, char* at) {
+    for (const WireField& field : type.pointing) {
       Member(field, at + field.offset);
     }
   }
 
  private:
   /// Replaces what the shallow copy at `at` points to by copies.
-  void Member(const FieldDesc& field, char* at) {
-    switch (field.shape) {
-      case Shape::kValue: Value(field, at); break;
-      case Shape::kPointer:
-        if (const auto* const target = Load<const char*>(at); target != nullptr) {
-          const Layout layout = LayoutOf(field);
-          char* const copy = static_cast<char*>(arena_.Allocate(layout.size, layout.alignment));
-          std::memcpy(copy, target, layout.size);
-          Value(field, copy);
-          Store<const void*>(at, copy);
-        }
-        break;
-      case Shape::kList: {
-        const Layout layout = LayoutOf(field);
-        Elements(field, at, layout.size, layout.alignment, false, 0);
-        break;
+  void Member(const WireField& field, char* at) {
+    if (field.shape == Shape::kValue) {
+      if (field.kind == ValueKind::kString) {
+        Text(at);
+      } else {
+        Value(field, at);
       }
-      case Shape::kMap: {
-        const EntryLayout layout = EntryLayoutOf(field);
-        Elements(field, at, layout.size, layout.alignment, true, layout.value);
-        break;
-      }
-    }
-  }
-
-  void Elements(const FieldDesc& field,
-                char* at,
-                std::size_t size,
-                std::size_t alignment,
-                bool keyed,
-                std::size_t value) {
-    auto list = Load<AnyList>(at);
-    if (list.items == nullptr) {
       return;
     }
-    char* const copy = static_cast<char*>(arena_.Allocate(list.count * size, alignment));
-    if (list.count != 0) {
-      std::memcpy(copy, list.items, list.count * size);
+    // A pointer stands first in lists and maps too; most members are absent.
+    const auto* const target = Load<const char*>(at);
+    if (target == nullptr) {
+      return;
+    }
+    if (field.shape != Shape::kPointer) {
+      Elements(field, at);
+      return;
+    }
+    char* const copy = static_cast<char*>(arena_.Allocate(field.size, field.alignment));
+    std::memcpy(copy, target, field.size);
+    Value(field, copy);
+    Store<const void*>(at, copy);
+  }
+
+  void Elements(const WireField& field, char* at) {
+    auto list = Load<AnyList>(at);
+    const std::size_t bytes = std::size_t{list.count} * field.size;
+    char* const copy = static_cast<char*>(arena_.Allocate(bytes, field.alignment));
+    if (bytes != 0) {
+      std::memcpy(copy, list.items, bytes);
     }
     for (std::uint32_t i = 0; i < list.count; ++i) {
-      char* const element = copy + i * size;
-      if (keyed) {
+      char* const element = copy + std::size_t{i} * field.size;
+      if (field.shape == Shape::kMap) {
         Text(element);
       }
-      Value(field, element + value);
+      Value(field, element + field.value);
     }
     list.items = copy;
     Store(at, list);
@@ -147,13 +146,15 @@ class Copier {
   void Text(char* at) {
     const auto text = Load<Str>(at);
     if (!text.empty()) {
-      Store(at, arena_.Copy(text));
+      char* const to = static_cast<char*>(arena_.Allocate(text.size(), 1));
+      CopyText(to, text);
+      Store(at, Str(to, text.size()));
     } else if (text.data() != nullptr) {
       Store(at, Str("", 0));
     }
   }
 
-  void Value(const FieldDesc& field, char* at) {
+  void Value(const WireField& field, char* at) {
     switch (field.kind) {
       case ValueKind::kString:
       case ValueKind::kBytes:
@@ -189,6 +190,10 @@ class Copier {
 }  // namespace
 
 bool SemanticEqual(const TypeDesc& type, const void* a, const void* b) {
+  // An object changed by a draft shares most of its parts with the old one.
+  if (std::memcmp(a, b, type.size) == 0) {
+    return true;
+  }
   for (const FieldDesc& field : type.fields) {
     if (!SameMember(field, At(a, field.offset), At(b, field.offset))) {
       return false;
@@ -199,7 +204,7 @@ bool SemanticEqual(const TypeDesc& type, const void* a, const void* b) {
 
 void DeepCopy(const TypeDesc& type, const void* from, void* to, base::Arena& arena) {
   std::memcpy(to, from, type.size);
-  Copier(arena).Object(type, static_cast<char*>(to));
+  Copier(arena).Object(WireTableOf(type), static_cast<char*>(to));
 }
 
 }  // namespace allot::schema

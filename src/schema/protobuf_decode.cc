@@ -6,6 +6,7 @@
 
 #include "schema/codec.h"
 #include "schema/layout.h"
+#include "schema/wire_table.h"
 #include "text/json_scanner.h"
 
 namespace allot::schema {
@@ -124,21 +125,11 @@ struct Input {
   }
 };
 
-std::uint32_t WireOf(ValueKind kind) {
-  switch (kind) {
-    case ValueKind::kBool:
-    case ValueKind::kInt32:
-    case ValueKind::kInt64: return kVarint;
-    case ValueKind::kDouble: return kFixed64;
-    default: return kBytes;
-  }
-}
-
 class Decoder {
  public:
   Decoder(base::Arena& arena, bool trusted) : arena_(arena), trusted_(trusted) {}
 
-  bool Message(const TypeDesc& type, Input in, char* to, int depth) {
+  bool Message(const WireTable& type, Input in, char* to, int depth) {
     if (depth > kDeepest) {
       return false;
     }
@@ -149,17 +140,21 @@ class Decoder {
       if (!in.Tag(number, wire)) {
         return false;
       }
-      const FieldDesc* const field = type.FindNumber(number);
+      const WireField* const field = type.Find(number);
       if (field == nullptr) {
         if (!in.Skip(wire)) {
           return false;
         }
         continue;
       }
-      if (!Member(*field, wire, start, in, to + field->offset, depth)) {
+      char* const member = to + field->offset;
+      const bool plain_text =
+          field->kind == ValueKind::kString && field->shape == Shape::kValue && wire == kBytes;
+      if (plain_text ? !TextMember(in, member) : !Member(*field, wire, start, in, member, depth)) {
         if (error_.empty()) {
-          error_ = "proto: " + std::string(type.name) + ": malformed field " +
-                   std::string(field->name.empty() ? field->message->name : field->name);
+          const FieldDesc& desc = *field->desc;
+          error_ = "proto: " + std::string(type.type->name) + ": malformed field " +
+                   std::string(desc.name.empty() ? desc.message->name : desc.name);
         }
         return false;
       }
@@ -170,22 +165,30 @@ class Decoder {
   std::string& error() { return error_; }
 
  private:
-  bool Member(const FieldDesc& field,
+  static bool TextMember(Input& in, char* to) {
+    Str text;
+    if (!in.Text(text)) {
+      return false;
+    }
+    Store(to, text);
+    return true;
+  }
+
+  bool Member(const WireField& field,
               std::uint32_t wire,
               const char* start,
               Input& in,
               char* to,
               int depth) {
     switch (field.shape) {
-      case Shape::kValue: return wire == WireOf(field.kind) && Value(field, in, to, depth);
+      case Shape::kValue: return wire == field.wire && Value(field, in, to, depth);
       case Shape::kPointer: {
         auto* target = static_cast<char*>(const_cast<void*>(Load<const void*>(to)));
         if (target == nullptr) {
-          const Layout layout = LayoutOf(field);
-          target = NewZeroed(arena_, layout.size, layout.alignment);
+          target = NewZeroed(arena_, field.size, field.alignment);
           Store<const void*>(to, target);
         }
-        return wire == WireOf(field.kind) && Value(field, in, target, depth);
+        return wire == field.wire && Value(field, in, target, depth);
       }
       case Shape::kList: return ListOf(field, wire, start, in, to, depth);
       case Shape::kMap: return wire == kBytes && MapOf(field, start, in, to, depth);
@@ -221,16 +224,15 @@ class Decoder {
     return true;
   }
 
-  bool ListOf(const FieldDesc& field,
+  bool ListOf(const WireField& field,
               std::uint32_t wire,
               const char* start,
               Input& in,
               char* to,
               int depth) {
-    const Layout layout = LayoutOf(field);
-    ListBuilder list(arena_, layout.size, layout.alignment);
+    ListBuilder list(arena_, field.size, field.alignment);
     list.Start(Load<AnyList>(to));
-    if (wire == kBytes && WireOf(field.kind) == kVarint) {
+    if (wire == kBytes && field.wire == kVarint) {
       // Packed numbers: not written by the API's own encoders, but legal.
       Input part{};
       if (!in.Part(part)) {
@@ -244,7 +246,7 @@ class Decoder {
       Store(to, list.Finish());
       return true;
     }
-    if (wire != WireOf(field.kind)) {
+    if (wire != field.wire) {
       return false;
     }
     const char* const content = in.at;
@@ -258,15 +260,14 @@ class Decoder {
     return true;
   }
 
-  bool MapOf(const FieldDesc& field, const char* start, Input& in, char* to, int depth) {
-    const EntryLayout layout = EntryLayoutOf(field);
-    ListBuilder list(arena_, layout.size, layout.alignment);
+  bool MapOf(const WireField& field, const char* start, Input& in, char* to, int depth) {
+    ListBuilder list(arena_, field.size, field.alignment);
     list.Start(Load<AnyList>(to));
     const char* const content = in.at;
     list.Reserve(list.count() + CountRun(start, content, in.end, kBytes));
     do {
       Input part{};
-      if (!in.Part(part) || !Entry(field, part, list.Add(), layout, depth)) {
+      if (!in.Part(part) || !Entry(field, part, list.Add(), depth)) {
         return false;
       }
     } while (NextOfRun(start, content, in));
@@ -275,7 +276,7 @@ class Decoder {
     return true;
   }
 
-  bool Entry(const FieldDesc& field, Input in, char* entry, const EntryLayout& layout, int depth) {
+  bool Entry(const WireField& field, Input in, char* entry, int depth) {
     while (!in.empty()) {
       std::uint32_t number = 0;
       std::uint32_t wire = 0;
@@ -288,21 +289,21 @@ class Decoder {
           return false;
         }
         Store(entry, key);
-      } else if (number == 2 && wire == WireOf(field.kind)) {
-        if (!Value(field, in, entry + layout.value, depth)) {
+      } else if (number == 2 && wire == field.value_wire) {
+        if (!Value(field, in, entry + field.value, depth)) {
           return false;
         }
       } else if (!in.Skip(wire)) {
         return false;
       }
     }
-    if (field.kind == ValueKind::kBytes && Load<Str>(entry + layout.value).data() == nullptr) {
-      Store(entry + layout.value, Str("", 0));  // present, and empty rather than null
+    if (field.kind == ValueKind::kBytes && Load<Str>(entry + field.value).data() == nullptr) {
+      Store(entry + field.value, Str("", 0));  // present, and empty rather than null
     }
     return true;
   }
 
-  bool Value(const FieldDesc& field, Input& in, char* to, int depth) {
+  bool Value(const WireField& field, Input& in, char* to, int depth) {
     std::uint64_t number = 0;
     switch (field.kind) {
       case ValueKind::kString:
@@ -484,8 +485,10 @@ class Decoder {
 Result<void> Decode(
     const TypeDesc& type, std::string_view bytes, base::Arena& arena, void* root, bool trusted) {
   Decoder decoder(arena, trusted);
-  if (decoder.Message(
-          type, {bytes.data(), bytes.data() + bytes.size()}, static_cast<char*>(root), 0)) {
+  if (decoder.Message(WireTableOf(type),
+                      {bytes.data(), bytes.data() + bytes.size()},
+                      static_cast<char*>(root),
+                      0)) {
     return {};
   }
   return base::Error(Reason::kBadRequest,

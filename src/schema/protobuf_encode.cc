@@ -1,11 +1,14 @@
 // Protobuf encoding by tables, written from the end to the front so that lengths are known when
 // needed.
+#include <bit>
 #include <charconv>
 #include <memory>
 #include <string>
 
 #include "schema/codec.h"
 #include "schema/layout.h"
+#include "schema/short_copy.h"
+#include "schema/wire_table.h"
 
 namespace allot::schema {
 namespace {
@@ -30,23 +33,11 @@ class BackOutput {
     }
     Reserve(text.size());
     cursor_ -= text.size();
-    std::memcpy(cursor_, text.data(), text.size());
+    CopyText(cursor_, text);
   }
   void Varint(std::uint64_t value) {
-    Reserve(10);
-    if (value < 0x80) {
-      *--cursor_ = static_cast<char>(value);
-      return;
-    }
-    char bytes[10];
-    int count = 0;
-    while (value >= 0x80) {
-      bytes[count++] = static_cast<char>(value | 0x80);
-      value >>= 7;
-    }
-    bytes[count++] = static_cast<char>(value);
-    cursor_ -= count;
-    std::memcpy(cursor_, bytes, static_cast<std::size_t>(count));
+    Reserve(kLongest);
+    PutVarint(value);
   }
   void Tag(std::uint32_t number, std::uint32_t wire) { Varint(number << 3 | wire); }
   void Field(std::uint32_t number, std::string_view text) {
@@ -60,7 +51,47 @@ class BackOutput {
     Tag(number, kBytes);
   }
 
+  // The same with a tag made before.
+  void Text(const WireField& field, std::string_view text) {
+    Reserve(text.size() + kLongest + sizeof field.tag);
+    cursor_ -= text.size();
+    CopyText(cursor_, text);
+    PutVarint(text.size());
+    PutTag(field);
+  }
+  void Number(const WireField& field, std::uint64_t value) {
+    Reserve(kLongest + sizeof field.tag);
+    PutVarint(value);
+    PutTag(field);
+  }
+  void Close(const WireField& field, std::size_t before) { Number(field, size() - before); }
+
  private:
+  static constexpr std::size_t kLongest = 10;  // bytes of a varint
+
+  void PutVarint(std::uint64_t value) {
+    if (value < 0x80) {
+      *--cursor_ = static_cast<char>(value);
+      return;
+    }
+    char bytes[kLongest];
+    int count = 0;
+    while (value >= 0x80) {
+      bytes[count++] = static_cast<char>(value | 0x80);
+      value >>= 7;
+    }
+    bytes[count++] = static_cast<char>(value);
+    cursor_ -= count;
+    std::memcpy(cursor_, bytes, static_cast<std::size_t>(count));
+  }
+  void PutTag(const WireField& field) {
+    if (field.tag_size == 1) {
+      *--cursor_ = field.tag[0];
+      return;
+    }
+    cursor_ -= field.tag_size;
+    std::memcpy(cursor_, field.tag, field.tag_size);
+  }
   void Reserve(std::size_t more) {
     if (static_cast<std::size_t>(cursor_ - begin_) < more) {
       Grow(more);
@@ -88,76 +119,79 @@ class Encoder {
  public:
   explicit Encoder(BackOutput& out) : out_(out) {}
 
-  void Message(const TypeDesc& type, const char* base, bool without_revision = false) {
-    for (std::size_t number = type.by_number.size(); number-- > 1;) {
-      const std::uint8_t index = type.by_number[number];
-      if (index == 255) {
-        continue;
-      }
-      const FieldDesc& field = type.fields[index];
-      if (without_revision && field.name == "resourceVersion") {
-        continue;
-      }
-      Member(field, base + field.offset);
-    }
-  }
-
-  void Root(const TypeDesc& type, const char* base, bool without_revision) {
-    for (std::size_t number = type.by_number.size(); number-- > 1;) {
-      const FieldDesc* const field = type.FindNumber(static_cast<std::uint32_t>(number));
-      if (field == nullptr) {
-        continue;
-      }
-      if (without_revision && field->name == "metadata" && field->kind == ValueKind::kMessage &&
-          field->shape == Shape::kValue) {
+  void Root(const WireTable& type, const char* base, bool without_revision) {
+    for (const WireField& field : type.fields) {
+      if (without_revision && &field == type.metadata) {
         const std::size_t before = out_.size();
-        Message(*field->message, base + field->offset, /*without_revision=*/true);
-        out_.Close(field->protobuf, before);
+        Metadata(*field.message, base + field.offset);
+        out_.Close(field, before);
       } else {
-        Member(*field, base + field->offset);
+        Member(field, base + field.offset);
       }
     }
   }
 
  private:
-  void Member(const FieldDesc& field, const char* at) {
+  /// All but resourceVersion.
+  void Metadata(const WireTable& type, const char* base) {
+    for (const WireField& field : type.fields) {
+      if (&field != type.revision) {
+        Member(field, base + field.offset);
+      }
+    }
+  }
+
+  void Message(const WireTable& type, const char* base) {
+    for (const WireField& field : type.fields) {
+      Member(field, base + field.offset);
+    }
+  }
+
+  void Member(const WireField& field, const char* at) {
+    if (field.shape == Shape::kValue) {
+      // Plain members are written whatever they hold, as Go writes them; only absent bytes are not.
+      if (field.kind == ValueKind::kString) {
+        out_.Text(field, Load<Str>(at));
+      } else if (field.kind != ValueKind::kBytes || Load<Str>(at).data() != nullptr) {
+        Value(field, at);
+      }
+      return;
+    }
+    // A pointer stands first in lists and maps too; most members are absent.
+    if (const auto* const target = Load<const char*>(at); target != nullptr) {
+      Present(field, at, target);
+    }
+  }
+
+  void Present(const WireField& field, const char* at, const char* target) {
     switch (field.shape) {
-      case Shape::kValue:
-        // Plain members are written whatever they hold, as Go writes them; only absent bytes are
-        // not.
-        if (field.kind != ValueKind::kBytes || Load<Str>(at).data() != nullptr) {
-          Value(field, field.protobuf, at);
-        }
-        break;
-      case Shape::kPointer:
-        if (const auto* const target = Load<const char*>(at); target != nullptr) {
-          Value(field, field.protobuf, target);
-        }
-        break;
+      case Shape::kValue: break;
+      case Shape::kPointer: Value(field, target); break;
       case Shape::kList: {
-        const auto list = Load<AnyList>(at);
-        const Layout layout = LayoutOf(field);
-        for (std::uint32_t i = list.count; i-- > 0;) {
-          Value(field, field.protobuf, At(list.items, static_cast<std::size_t>(i) * layout.size));
+        const std::uint32_t count = Load<AnyList>(at).count;
+        for (std::uint32_t i = count; i-- > 0;) {
+          Value(field, At(target, static_cast<std::size_t>(i) * field.size));
         }
         break;
       }
-      case Shape::kMap: {
-        const auto map = Load<AnyList>(at);
-        const EntryLayout layout = EntryLayoutOf(field);
-        for (std::uint32_t i = map.count; i-- > 0;) {
-          const char* const entry = At(map.items, static_cast<std::size_t>(i) * layout.size);
-          const std::size_t before = out_.size();
-          // Go leaves absent bytes out of an entry, and nothing else.
-          if (field.kind != ValueKind::kBytes ||
-              Load<Str>(entry + layout.value).data() != nullptr) {
-            Value(field, 2, entry + layout.value);
-          }
-          out_.Field(1, Load<Str>(entry));
-          out_.Close(field.protobuf, before);
-        }
-        break;
+      case Shape::kMap: MapOf(field, Load<AnyList>(at)); break;
+    }
+  }
+
+  void MapOf(const WireField& field, const AnyList& map) {
+    WireField value = field;  // number 2 of an entry
+    value.number = 2;
+    value.tag[0] = static_cast<char>(2U << 3U | field.value_wire);
+    value.tag_size = 1;
+    for (std::uint32_t i = map.count; i-- > 0;) {
+      const char* const entry = At(map.items, static_cast<std::size_t>(i) * field.size);
+      const std::size_t before = out_.size();
+      // Go leaves absent bytes out of an entry, and nothing else.
+      if (field.kind != ValueKind::kBytes || Load<Str>(entry + field.value).data() != nullptr) {
+        Value(value, entry + field.value);
       }
+      out_.Field(1, Load<Str>(entry));
+      out_.Close(field, before);
     }
   }
 
@@ -167,14 +201,17 @@ class Encoder {
   }
 
   /// Writes one value with its tag.
-  void Value(const FieldDesc& field, std::uint32_t number, const char* at) {
-    const std::size_t before = out_.size();
+  void Value(const WireField& field, const char* at) {
     switch (field.kind) {
       case ValueKind::kString:
-      case ValueKind::kBytes: out_.Field(number, Load<Str>(at)); return;
-      case ValueKind::kBool: Integer(number, Load<bool>(at) ? 1 : 0); return;
-      case ValueKind::kInt32: Integer(number, Load<std::int32_t>(at)); return;
-      case ValueKind::kInt64: Integer(number, Load<std::int64_t>(at)); return;
+      case ValueKind::kBytes: out_.Text(field, Load<Str>(at)); return;
+      case ValueKind::kBool: out_.Number(field, Load<bool>(at) ? 1 : 0); return;
+      case ValueKind::kInt32:
+        out_.Number(field, static_cast<std::uint64_t>(std::int64_t{Load<std::int32_t>(at)}));
+        return;
+      case ValueKind::kInt64:
+        out_.Number(field, static_cast<std::uint64_t>(Load<std::int64_t>(at)));
+        return;
       case ValueKind::kDouble: {
         const auto bits = std::bit_cast<std::uint64_t>(Load<double>(at));
         char bytes[8];
@@ -182,11 +219,23 @@ class Encoder {
           bytes[i] = static_cast<char>(bits >> (8 * i));
         }
         out_.Put({bytes, 8});
-        out_.Tag(number, kFixed64);
+        out_.Tag(field.number, kFixed64);
         return;
       }
-      case ValueKind::kMessage: Message(*field.message, at); break;
-      // From here on the helper messages of the API, with every field, as Go writes them.
+      case ValueKind::kMessage: {
+        const std::size_t before = out_.size();
+        Message(*field.message, at);
+        out_.Close(field, before);
+        return;
+      }
+      default: Helper(field, at);
+    }
+  }
+
+  /// The helper messages of the API, with every field, as Go writes them.
+  void Helper(const WireField& field, const char* at) {
+    const std::size_t before = out_.size();
+    switch (field.kind) {
       case ValueKind::kQuantity: out_.Field(1, Load<quantity::Quantity>(at).ToString()); break;
       case ValueKind::kIntOrString: {
         const auto value = Load<IntOrString>(at);
@@ -219,8 +268,9 @@ class Encoder {
         }
         break;
       }
+      default: break;
     }
-    out_.Close(number, before);
+    out_.Close(field, before);
   }
 
   BackOutput& out_;
@@ -252,8 +302,9 @@ void EncodeProtobuf(const TypeDesc& type,
   if (options.revision != 0) {
     AppendRevision(type, options.revision, back);
   }
-  Encoder(back).Root(
-      type, static_cast<const char*>(root), options.revision != 0 || options.without_revision);
+  Encoder(back).Root(WireTableOf(type),
+                     static_cast<const char*>(root),
+                     options.revision != 0 || options.without_revision);
   out.append(back.text());
 }
 

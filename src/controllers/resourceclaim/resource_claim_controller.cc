@@ -264,18 +264,22 @@ void ResourceClaimController::CountClaim(const ResourceClaim& claim, int by) {
     counted_.erase(std::string(claim.metadata.uid));
     return;
   }
-  std::string source;
-  if (claim.metadata.annotations.Get(api::kExtendedClaimAnnotation) == "true") {
-    source = "extended_resource";
-  } else if (!claim.metadata.annotations.Get(api::kPodClaimAnnotation).empty()) {
-    source = "resource_claim_template";
+  constexpr std::string_view kSources[] = {"", "extended_resource", "resource_claim_template"};
+  const std::size_t source = claim.metadata.annotations.Get(api::kExtendedClaimAnnotation) == "true"
+                                 ? 1
+                             : claim.metadata.annotations.Get(api::kPodClaimAnnotation).empty() ? 0
+                                                                                                : 2;
+  const bool allocated = claim.status.allocation != nullptr;
+  const bool admin = AsksAdminAccess(claim);
+  telemetry::Gauge*& gauge = gauges_[source * 4 + (allocated ? 2 : 0) + (admin ? 1 : 0)];
+  if (gauge == nullptr) {
+    gauge = &context_.metrics.GetGauge("dynamic_resource_allocation_resource_claims",
+                                       "ResourceClaims in the cluster.",
+                                       {{"allocated", allocated ? "true" : "false"},
+                                        {"admin_access", admin ? "true" : "false"},
+                                        {"source", std::string(kSources[source])}});
   }
-  known = &context_.metrics.GetGauge(
-      "dynamic_resource_allocation_resource_claims",
-      "ResourceClaims in the cluster.",
-      {{"allocated", claim.status.allocation != nullptr ? "true" : "false"},
-       {"admin_access", AsksAdminAccess(claim) ? "true" : "false"},
-       {"source", source}});
+  known = gauge;
   known->Add(1);
 }
 
@@ -408,8 +412,12 @@ base::Result<std::string> ResourceClaimController::CreateClaim(const Typed<Pod>&
                                    template_name,
                                    template_name));
   }
-  ALLOT_ASSIGN_OR_RETURN(const auto source,
-                         client::ViewOf<ResourceClaimTemplate>({object, nullptr}));
+  // Pods come in numbers from one template.
+  if (last_template_.object.get() != object.get()) {
+    ALLOT_ASSIGN_OR_RETURN(last_template_,
+                           client::ViewOf<ResourceClaimTemplate>({object, nullptr}));
+  }
+  const Typed<ResourceClaimTemplate> source = last_template_;
   schema::Draft<ResourceClaim> draft;
   draft->metadata.generate_name = draft.Copy(GenerateClaimName(pod->metadata.name, entry.name));
   draft->metadata.namespace_ = ns;

@@ -8,6 +8,7 @@
 // KEP-4381, KEP-3063.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <string>
@@ -26,7 +27,8 @@ struct PodResourceClaim;
 }
 namespace resource {
 struct ResourceClaimConsumerReference;
-}
+struct ResourceClaimTemplate;
+}  // namespace resource
 }  // namespace allot::api
 
 namespace allot::controllers {
@@ -108,6 +110,8 @@ class ResourceClaimController final : public Controller {
   std::unordered_map<std::string, std::string> made_;
   /// What each known claim counts as in the gauge, by uid.
   std::unordered_map<std::string, telemetry::Gauge*> counted_;
+  std::array<telemetry::Gauge*, 12> gauges_{};  ///< by source, allocated, admin access
+  client::Typed<api::resource::ResourceClaimTemplate> last_template_;
 };
 
 /// The base of the generated name; the server adds five characters. The parts of a long one are cut
