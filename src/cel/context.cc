@@ -16,6 +16,7 @@ void Context::Reset() {
   quantities_.clear();
   urls_.clear();
   exhausted_ = false;
+  regexes_ = {};
 }
 
 Value Context::Panic(std::string_view text) {

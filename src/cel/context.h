@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "cel/net.h"
+#include "cel/regex.h"
 #include "cel/value.h"
 #include "cel/zone.h"
 
@@ -28,6 +29,7 @@ class Context {
   /// limit.
   [[nodiscard]] bool exhausted() const { return exhausted_; }
   [[nodiscard]] ZoneCache& zones() { return zones_; }
+  [[nodiscard]] RegexBudget& regexes() { return regexes_; }
 
   [[nodiscard]] Value Text(ValueKind kind, std::string_view text) {
     return Room(text.size()) ? Value::Text(kind, arena_.Copy(text)) : Exhausted();
@@ -77,6 +79,7 @@ class Context {
   std::deque<QuantityRep> quantities_;
   std::deque<Url> urls_;
   ZoneCache zones_;
+  RegexBudget regexes_;
 };
 
 /// "no such overload", the most common error.

@@ -91,6 +91,14 @@ class Planner {
       case Reference::Kind::kConstant: return Constant(expr->id, Value::Int(0));
       default: break;
     }
+    // Whatever has the type of a type is taken for the name of one, variables included.
+    if (const Type* const type = tree_.TypeOf(expr);
+        type != nullptr && type->kind == TypeKind::kType) {
+      if (const Type* const named = FindTypeName(env_, expr->name); named != nullptr) {
+        return Constant(expr->id, Persist(Value::Text(ValueKind::kType, named->name)));
+      }
+      return Fail(expr->id, fmt::format("reference to undefined type: {}", expr->name));
+    }
     Path* const path = plan_.NewPath(Path::Kind::kVariable, expr->id);
     path->name = Name(expr->name);
     path->global = reference.global;
@@ -237,7 +245,7 @@ class Planner {
         function.name == "matches" || function.name == "find" || function.name == "findAll";
     if (pattern && step->args.size() > 1 && IsConstant(step->args[1]) &&
         step->args[1]->constant.Is(ValueKind::kString)) {
-      auto regex = Regex::Compile(step->args[1]->constant.text());
+      auto regex = Regex::Compile(step->args[1]->constant.text(), regexes_);
       if (!regex) {
         return Fail(expr->id, regex.error().message());
       }
@@ -418,6 +426,7 @@ class Planner {
   const CheckedTree& tree_;
   Plan& plan_;
   Context& context_;
+  RegexBudget regexes_;
   std::string error_;
 };
 

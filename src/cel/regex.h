@@ -12,11 +12,18 @@
 
 namespace allot::cel {
 
+/// What the patterns of one expression, or of one evaluation, may cost to compile: a few characters
+/// can stand for a program that takes a second. Unit: instructions.
+struct RegexBudget {
+  std::int64_t left = 500'000;
+};
+
 class Regex {
  public:
-  /// Compiles a pattern. Errors: kInvalid with Go's text ("error parsing regexp: missing closing ]:
-  /// `[`").
-  static base::Result<std::shared_ptr<const Regex>> Compile(std::string_view pattern);
+  /// Compiles a pattern, or finds it among the last ones of this thread. Errors: kInvalid with Go's
+  /// text ("error parsing regexp: missing closing ]: `[`"); past the budget "expression too large".
+  static base::Result<std::shared_ptr<const Regex>> Compile(std::string_view pattern,
+                                                            RegexBudget& budget);
 
   ~Regex();
   Regex(const Regex&) = delete;
@@ -33,6 +40,8 @@ class Regex {
  private:
   struct Impl;
   explicit Regex(std::unique_ptr<Impl> impl);
+  static base::Result<std::shared_ptr<const Regex>> CompileNew(std::string_view pattern,
+                                                               RegexBudget& budget);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -19,11 +19,11 @@ bool InRange(std::int64_t seconds) {
   return seconds >= kMinUnix && seconds <= kMaxUnix;
 }
 
-bool IsDurationLiteral(const Literal& literal) {
+bool IsDurationLiteral(const Literal& literal, RegexBudget& /*regexes*/) {
   return literal.kind == LiteralKind::kString && quantity::ParseDuration(literal.text).has_value();
 }
 
-bool IsTimestampLiteral(const Literal& literal) {
+bool IsTimestampLiteral(const Literal& literal, RegexBudget& /*regexes*/) {
   if (literal.kind == LiteralKind::kInt) {
     return InRange(literal.integer);
   }
@@ -31,8 +31,8 @@ bool IsTimestampLiteral(const Literal& literal) {
   return parsed && InRange(parsed->seconds);
 }
 
-bool IsRegexLiteral(const Literal& literal) {
-  return Regex::Compile(literal.text).has_value();
+bool IsRegexLiteral(const Literal& literal, RegexBudget& regexes) {
+  return Regex::Compile(literal.text, regexes).has_value();
 }
 
 // Walks the tree once; what is inside a format() call may mix types.
@@ -83,9 +83,11 @@ class Validator {
     }
   }
 
-  void CheckLiteral(const Expr* expr, std::string_view function, bool (*valid)(const Literal&)) {
+  void CheckLiteral(const Expr* expr,
+                    std::string_view function,
+                    bool (*valid)(const Literal&, RegexBudget&)) {
     if (expr->name != function || expr->args.empty() || expr->args[0]->kind != ExprKind::kLiteral ||
-        valid(*expr->args[0]->literal)) {
+        valid(*expr->args[0]->literal, regexes_)) {
       return;
     }
     errors_.Report(expr->args[0]->offset, fmt::format("invalid {} argument", function));
@@ -237,6 +239,7 @@ class Validator {
 
   const CheckedTree& tree_;
   Errors& errors_;
+  RegexBudget regexes_;
 };
 
 }  // namespace

@@ -104,8 +104,9 @@ Value InsertMap(Context& context, Args args) {
 void RegisterOptionals(Registry& registry) {
   using namespace types;
   Declare d(registry, kLibOptionals);
-  const Type* const k = d.types().Param("K", 0);
-  const Type* const v = d.types().Param("V", 1);
+  // V first: what an overload does not use is not numbered.
+  const Type* const k = d.types().Param("K", 1);
+  const Type* const v = d.types().Param("V", 0);
   const Type* const optional = d.types().Optional(v);
   const Type* const list = d.List(v);
   const Type* const map = d.Map(k, v);

@@ -8,13 +8,13 @@ namespace allot::cel {
 namespace {
 
 Value Find(Context& context, Args args) {
-  const auto regex = Regex::Compile(args[1].text());
+  const auto regex = Regex::Compile(args[1].text(), context.regexes());
   return regex ? Value::String((*regex)->Find(args[0].text()))
                : context.Error("Illegal regex: " + regex.error().message());
 }
 
 Value FindAll(Context& context, Args args) {
-  const auto regex = Regex::Compile(args[1].text());
+  const auto regex = Regex::Compile(args[1].text(), context.regexes());
   if (!regex) {
     return context.Error("Illegal regex: " + regex.error().message());
   }

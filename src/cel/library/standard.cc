@@ -297,7 +297,7 @@ Value Matches(Context& context, Args args) {
   if (!args[1].Is(ValueKind::kString)) {
     return MaybeNoSuchOverload(args[1]);
   }
-  const auto regex = Regex::Compile(args[1].text());
+  const auto regex = Regex::Compile(args[1].text(), context.regexes());
   return regex ? Value::Bool((*regex)->Matches(args[0].text()))
                : context.Error(regex.error().message());
 }
