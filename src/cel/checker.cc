@@ -469,10 +469,6 @@ class Checker {
     const Type* type = FindTypeName(env_, name);
     if (type == nullptr) {
       type = FindDeclaredType(env_, name);
-    } else if (type->kind == TypeKind::kList) {
-      type = &types::kListDyn;
-    } else if (type->kind == TypeKind::kMap) {
-      type = &types::kMapDyn;
     }
     return type == nullptr ? Resolved{} : Resolved{factory_.arena().Copy(name), type};
   }

@@ -58,27 +58,19 @@ struct Environments {
   std::array<Env, 4> fresh;
 };
 
-struct TypeNames {
-  TypeNames() : types(arena) {
-    const Type* const list = types.List(types.Param("A", 0));
-    const Type* const map = types.Map(types.Param("A", 0), types.Param("B", 1));
-    names = {{"bool", &types::kBool},
-             {"bytes", &types::kBytes},
-             {"double", &types::kDouble},
-             {"google.protobuf.Duration", &types::kDuration},
-             {"int", &types::kInt},
-             {"list", list},
-             {"map", map},
-             {"null_type", &types::kNull},
-             {"string", &types::kString},
-             {"google.protobuf.Timestamp", &types::kTimestamp},
-             {"type", &types::kType},
-             {"uint", &types::kUint}};
-  }
-  base::Arena arena;
-  TypeFactory types;
-  std::vector<Variable> names;
-};
+constexpr std::array kTypeNames = {Variable{"bool", &types::kBool},
+                                   Variable{"bytes", &types::kBytes},
+                                   Variable{"double", &types::kDouble},
+                                   Variable{"google.protobuf.Duration", &types::kDuration},
+                                   Variable{"google.protobuf.Empty", &types::kEmptyMessage},
+                                   Variable{"int", &types::kInt},
+                                   Variable{"list", &types::kListDyn},
+                                   Variable{"map", &types::kMapDyn},
+                                   Variable{"null_type", &types::kNull},
+                                   Variable{"string", &types::kString},
+                                   Variable{"google.protobuf.Timestamp", &types::kTimestamp},
+                                   Variable{"type", &types::kType},
+                                   Variable{"uint", &types::kUint}};
 
 }  // namespace
 
@@ -92,14 +84,10 @@ const Env& DeviceEnv(Environment environment, const Gates& gates) {
 }
 
 const Type* FindTypeName(const Env& env, std::string_view name) {
-  static const TypeNames names;
-  for (const Variable& type : names.names) {
+  for (const Variable& type : kTypeNames) {
     if (type.name == name) {
       return type.type;
     }
-  }
-  if (name == types::kEmptyMessage.name) {
-    return &types::kEmptyMessage;
   }
   if ((env.libraries & kLibOptionals) != 0 && name == "optional_type") {
     return &types::kOptionalDyn;

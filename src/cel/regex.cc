@@ -203,7 +203,8 @@ base::Result<std::shared_ptr<const Regex>> Regex::CompileNew(std::string_view pa
     if (impl->re.error_code() == RE2::ErrorRepeatSize && IsBadRepeat(original)) {
       original.remove_suffix(original.ends_with('?') ? 1 : 0);
     }
-    return Bad(ErrorName(impl->re.error_code()), original);
+    return Bad(ErrorName(impl->re.error_code()),
+               impl->re.error_code() == RE2::ErrorPatternTooLarge ? pattern : original);
   }
   impl->inside = pattern.contains("\\B");
   return std::shared_ptr<const Regex>(new Regex(std::move(impl)));
