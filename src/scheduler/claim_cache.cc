@@ -67,8 +67,14 @@ Typed<ResourceClaim> ClaimCache::Current(std::string_view ns, std::string_view n
   if (entry == nullptr) {
     return {};
   }
-  auto claim = client::ViewOf<ResourceClaim>(
-      entry->written.object ? entry->written : client::Item{entry->seen, nullptr});
+  client::Item item = entry->written;
+  if (!item.object) {
+    item = shown_ != nullptr ? shown_->FindItem(ns, name) : client::Item{};
+    if (item.object.get() != entry->seen.get()) {
+      item = {entry->seen, nullptr};
+    }
+  }
+  auto claim = client::ViewOf<ResourceClaim>(item);
   return claim ? *std::move(claim) : Typed<ResourceClaim>{};
 }
 

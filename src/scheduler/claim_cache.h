@@ -30,9 +30,12 @@ class ClaimCache {
  public:
   using Claim = api::resource::ResourceClaim;
 
-  /// REQUIRES: both outlive the cache.
-  ClaimCache(inventory::Inventory& inventory, inventory::AllocatedState& allocated)
-      : inventory_(inventory), allocated_(allocated) {}
+  /// `shown` is where changes come from; claims it still has decoded are not decoded again. May be
+  /// null. REQUIRES: all outlive the cache.
+  ClaimCache(inventory::Inventory& inventory,
+             inventory::AllocatedState& allocated,
+             const client::Informer* shown = nullptr)
+      : inventory_(inventory), allocated_(allocated), shown_(shown) {}
 
   /// Takes over what the informer saw.
   ClaimEffect Apply(const client::Change& change);
@@ -66,6 +69,7 @@ class ClaimCache {
 
   inventory::Inventory& inventory_;
   inventory::AllocatedState& allocated_;
+  const client::Informer* shown_;
   std::unordered_map<std::string, Entry> entries_;
 };
 

@@ -67,7 +67,7 @@ Scheduler::Scheduler(client::Client& client,
       options_(std::move(options)),
       view_(options_.features),
       placer_(view_),
-      claims_(view_.inventory(), view_.allocated()),
+      claims_(view_.inventory(), view_.allocated(), &claim_informer_),
       queue_(options_.queue),
       metrics_(metrics, options_.scheduler_name),
       recorder_(client,
@@ -202,7 +202,11 @@ Scheduler::PodClaims Scheduler::CollectClaims(const Pod& pod) const {
 
 void Scheduler::ScheduleOne(QueuedPod& queued) {
   const base::MonoTime started = loop_.Now();
-  const auto decoded = client::ViewOf<Pod>({queued.object, nullptr});
+  client::Item item = pods_.FindItem(queued.object->namespace_(), queued.object->name());
+  if (item.object.get() != queued.object.get()) {
+    item = {queued.object, nullptr};
+  }
+  const auto decoded = client::ViewOf<Pod>(item);
   if (!decoded) {
     queue_.Failed(queued, started);
     return;

@@ -41,7 +41,7 @@ struct LocalOptions {
   std::uint64_t dead_bytes =
       256 << 20;  ///< more superseded bytes than this end the retention early
   std::uint64_t window_bytes = 32 << 20;    ///< event window of one resource
-  std::uint32_t window_attachments = 2048;  ///< newest events of a resource that keep attachments
+  std::uint32_t window_attachments = 1024;  ///< newest events of a resource that keep attachments
   std::uint64_t queue_bytes =
       256 << 20;                    ///< sequenced and not durable; beyond it writes are refused
   std::uint32_t batch_rows = 1024;  ///< rows of one log commit
