@@ -54,7 +54,9 @@ struct Slice : std::enable_shared_from_this<Slice> {
   bool per_device = false;      ///< perDeviceNodeSelection is true
   bool per_device_set = false;  ///< perDeviceNodeSelection is set, to whatever value
   bool uses_groups = false;     ///< some device declares compatibility groups
-  bool local = false;           ///< nodeName is set
+  bool local = false;           ///< nodeName is set, and decides
+  /// The stable rules take counter sets for every node, whatever the slice says.
+  bool everywhere = false;
 };
 
 using SlicePtr = std::shared_ptr<const Slice>;

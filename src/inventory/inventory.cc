@@ -307,7 +307,9 @@ void Inventory::UpsertSlice(const api::resource::ResourceSlice& from) {
   const auto* const spec =
       slice->arena.New<api::resource::ResourceSliceSpec>(CopySliceSpec(from.spec, slice->arena));
   slice->spec = spec;
-  slice->local = spec->node_name != nullptr && !spec->node_name->empty();
+  slice->everywhere =
+      impl_->features.variant() == Variant::kStable && !spec->shared_counters.empty();
+  slice->local = !slice->everywhere && spec->node_name != nullptr && !spec->node_name->empty();
   slice->per_device_set = spec->per_device_node_selection != nullptr;
   slice->per_device = slice->per_device_set && *spec->per_device_node_selection;
   // The old slice goes first, so that an unchanged layout gets its indices back.

@@ -257,15 +257,14 @@ bool SliceIsUsable(const Slice& slice, const Features& features) {
       (slice.per_device_set || !slice.spec->shared_counters.empty())) {
     return false;
   }
-  // The stable rules take counter sets wherever they are published, without a look at the node.
-  if (features.variant() == Variant::kStable && !slice.spec->shared_counters.empty()) {
-    return false;
-  }
   return features.compatibility_groups || !slice.uses_groups;
 }
 
 base::Result<bool> SliceIsRelevant(const Slice& slice, const NodeRef& node) {
   const api::resource::ResourceSliceSpec& spec = *slice.spec;
+  if (slice.everywhere) {
+    return true;
+  }
   const bool all = spec.all_nodes != nullptr && *spec.all_nodes;
   if (slice.local || all || spec.node_selector != nullptr) {
     auto match = NodeRuleMatches(node, spec.node_name, spec.all_nodes, spec.node_selector);

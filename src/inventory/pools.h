@@ -43,7 +43,7 @@ struct Pool {
 /// The device's own rule in a slice with perDeviceNodeSelection.
 [[nodiscard]] base::Result<bool> DeviceRuleMatches(const NodeRef& node, const Device& device);
 
-/// Whether `slice` may bring a node its pool with these gates; others only complete it.
+/// Whether `slice` is used at all with these gates.
 [[nodiscard]] bool SliceIsUsable(const Slice& slice, const Features& features);
 /// Whether `slice` has devices (or counters) for `node`. Errors: upstream's text for the pod.
 [[nodiscard]] base::Result<bool> SliceIsRelevant(const Slice& slice, const NodeRef& node);
