@@ -3,8 +3,10 @@
 //   alloc_bench problems [FILE.jsonl.gz [TRIALS]]   single problems: those built in, and those of
 //   the
 //                                          file; TRIALS as Limits::plain_trials
+//   alloc_bench growth                     the curves over counts, groups and counters, as CSV
 //   alloc_bench cluster                    the choice of a node among 500, 5,000 and 50,000
 //   alloc_bench print                      the built-in problems as JSON lines, for the real code
+// With $ALLOT_ORACLE_ALLOCATOR naming the real allocator, `problems` shows its figures beside ours.
 // Figures are CPU time of this thread: median (and least) of many runs.
 #include <algorithm>
 #include <atomic>
@@ -12,6 +14,7 @@
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "alloc_bench_problems.h"
+#include "alloc_bench_real.h"
 #include "allocator/allocator.h"
 #include "differential/answers.h"
 #include "placement/placement.h"
@@ -94,11 +98,17 @@ std::string Spelled(double ns) {
   return ns < 1e6 ? fmt::format("{:.1f} us", ns / 1e3) : fmt::format("{:.2f} ms", ns / 1e6);
 }
 
-void Problem(const std::string& name, const std::string& line, const allocator::Limits& limits) {
+struct Measured {
+  allocator::Outcome outcome;
+  Timing warm, fresh;
+  double cold_ns = 0;
+};
+
+std::optional<Measured> MeasureProblem(const std::string& line, const allocator::Limits& limits) {
   auto problem = snapshot::ParseAllocationCase(line);
   if (!problem) {
-    std::printf("%s: %s\n", name.c_str(), problem.error().message().c_str());
-    return;
+    std::printf("%s\n", problem.error().message().c_str());
+    return std::nullopt;
   }
   inventory::Inventory inventory(problem->features);
   for (const auto* const device_class : problem->classes) {
@@ -118,34 +128,63 @@ void Problem(const std::string& name, const std::string& line, const allocator::
   allocator::Allocator allocator(inventory, limits);
   const auto node = inventory::MakeNodeRef(*problem->node);
   const auto prepared = allocator.Prepare(problem->claims);
-  allocator::Outcome outcome;
+  Measured out;
+  allocator::Outcome& outcome = out.outcome;
   const std::int64_t cold_start = ThreadCpu();
   allocator.AllocateInto(prepared, node, inventory.ViewFor(node), state, outcome);
-  const std::int64_t cold = ThreadCpu() - cold_start;
-  const Timing warm = Measure(
+  out.cold_ns = static_cast<double>(ThreadCpu() - cold_start);
+  out.warm = Measure(
       [&] { allocator.AllocateInto(prepared, node, inventory.ViewFor(node), state, outcome); });
-  const Timing fresh = Measure([&] {
+  out.fresh = Measure([&] {
     const auto again = allocator.Prepare(problem->claims);
     allocator.AllocateInto(again, node, inventory.ViewFor(node), state, outcome);
   });
+  // What the outcome points to ends with this function.
+  outcome.picks.clear();
+  outcome.view.reset();
+  outcome.prepared.reset();
+  return out;
+}
+
+void Problem(const std::string& name, const std::string& line, const allocator::Limits& limits) {
+  const auto measured = MeasureProblem(line, limits);
+  if (!measured) {
+    return;
+  }
   static constexpr std::string_view kVerdicts[] = {
       "allocated", "infeasible", "node-error", "fatal", "undecided"};
-  std::printf("| %s | %s | %llu | %s (%s) | %s | %s | %.1f |\n",
+  std::printf("| %s | %s | %llu | %s (%s) | %s | %s | %.1f |",
               name.c_str(),
-              kVerdicts[static_cast<int>(outcome.verdict)].data(),
-              static_cast<unsigned long long>(outcome.steps),
-              Spelled(warm.median_ns).c_str(),
-              Spelled(warm.least_ns).c_str(),
-              Spelled(fresh.median_ns).c_str(),
-              Spelled(static_cast<double>(cold)).c_str(),
-              warm.allocations);
+              kVerdicts[static_cast<int>(measured->outcome.verdict)].data(),
+              static_cast<unsigned long long>(measured->outcome.steps),
+              Spelled(measured->warm.median_ns).c_str(),
+              Spelled(measured->warm.least_ns).c_str(),
+              Spelled(measured->fresh.median_ns).c_str(),
+              Spelled(measured->cold_ns).c_str(),
+              measured->warm.allocations);
+  if (const char* const real = std::getenv("ALLOT_ORACLE_ALLOCATOR"); real != nullptr) {
+    const RealTimes times = MeasureReal(real, line);
+    if (times.least_ns == 0) {
+      std::printf(" more than 2 s | | |");
+    } else {
+      std::printf(" %s (%s) | %.0f | %lld |",
+                  Spelled(times.median_ns).c_str(),
+                  Spelled(times.least_ns).c_str(),
+                  times.least_ns / measured->warm.least_ns,
+                  static_cast<long long>(times.allocations));
+    }
+  }
+  std::printf("\n");
   std::fflush(stdout);
 }
 
 int Problems(const char* path, const allocator::Limits& limits) {
+  const bool beside = std::getenv("ALLOT_ORACLE_ALLOCATOR") != nullptr;
   std::printf(
-      "| problem | outcome | steps | warm: median (least) | with preparation | first time | "
-      "heap allocations |\n|---|---|---|---|---|---|---|\n");
+      "| problem | outcome | steps | warm: median (least) | with preparation | first time | heap "
+      "allocations |%s\n|---|---|---|---|---|---|---|%s\n",
+      beside ? " real code | ratio of the least | its allocations |" : "",
+      beside ? "---|---|---|" : "");
   if (path != nullptr) {
     const auto lines = testing::ReadLines(path);
     if (!lines) {
@@ -159,6 +198,39 @@ int Problems(const char* path, const allocator::Limits& limits) {
   }
   for (const auto& [name, line] : HardProblems()) {
     Problem(name, line, limits);
+  }
+  return 0;
+}
+
+// Points of the growth curves, as CSV: shape, two variables, outcome, median in ns.
+void Point(const std::string& shape, int x, int y, const std::string& line) {
+  if (const auto measured = MeasureProblem(line, {})) {
+    std::printf("%s,%d,%d,%d,%.0f\n",
+                shape.c_str(),
+                x,
+                y,
+                static_cast<int>(measured->outcome.verdict),
+                measured->warm.median_ns);
+    std::fflush(stdout);
+  }
+}
+
+int Growth() {
+  std::printf("shape,x,y,verdict,median_ns\n");
+  for (const int m : {4, 8, 12, 16, 20, 24, 31, 63, 127}) {
+    Point("one-too-many", m, 0, OneTooManyProblem(m));
+  }
+  for (const int groups : {1, 2, 4, 8, 16, 32, 64}) {
+    for (const int requests : {1, 2, 4, 8, 16, 32}) {
+      Point("match-groups-requests", groups, requests, MatchProblem(groups, requests));
+    }
+  }
+  for (const int counters : {1, 2, 4, 8, 16, 32}) {
+    Point("counters-fit", counters, counters, CounterProblem(counters, counters));
+    if (counters < 32) {
+      Point(
+          "counters-one-too-many", counters, counters + 1, CounterProblem(counters, counters + 1));
+    }
   }
   return 0;
 }
@@ -298,6 +370,9 @@ int main(int argc, char** argv) {
     }
     return allot::bench::Problems(argc > 2 ? argv[2] : nullptr, limits);
   }
+  if (verb == "growth") {
+    return allot::bench::Growth();
+  }
   if (verb == "cluster") {
     return allot::bench::Clusters();
   }
@@ -312,6 +387,6 @@ int main(int argc, char** argv) {
     const int clusters = allot::bench::Clusters();
     return std::max(problems, clusters);
   }
-  std::printf("usage: alloc_bench problems [FILE.jsonl.gz [TRIALS]] | cluster | print\n");
+  std::printf("usage: alloc_bench problems [FILE.jsonl.gz [TRIALS]] | growth | cluster | print\n");
   return 2;
 }

@@ -130,7 +130,38 @@ std::string Distinct(int values, int requests) {
                     R"(,"constraints":[{"distinctAttribute":"x/g"}])"));
 }
 
+// Devices that take one slot of one counter each, two devices a counter; a request for `requests`.
+std::string Counters(int counters, int requests) {
+  const std::string sets =
+      Joined(counters, [](int i) { return fmt::format(R"("c{}":{{"value":"1"}})", i); });
+  return Case(
+      Slice("a", 2, R"("sharedCounters":[{"name":"set","counters":{)" + sets + "}}]") + "," +
+          Slice(
+              "b",
+              2,
+              Devices(
+                  2 * counters,
+                  [&](int i) {
+                    return fmt::format(
+                        R"(,"consumesCounters":[{{"counterSet":"set","counters":{{"c{}":{{"value":"1"}}}}}}])",
+                        i / 2);
+                  })),
+      Claim("c", Joined(requests, [](int i) { return Request(fmt::format("r{}", i), 1); })));
+}
+
 }  // namespace
+
+std::string MatchProblem(int groups, int requests) {
+  return MatchGroups(groups, requests);
+}
+
+std::string CounterProblem(int counters, int requests) {
+  return Counters(counters, requests);
+}
+
+std::string OneTooManyProblem(int m) {
+  return OneTooMany(m);
+}
 
 std::vector<std::pair<std::string, std::string>> HardProblems() {
   std::vector<std::pair<std::string, std::string>> out;

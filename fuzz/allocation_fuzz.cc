@@ -1,5 +1,5 @@
-// Allocation problems from foreign bytes: no crash, and the pruned search answers like the plain
-// one.
+// Allocation problems from foreign bytes: no crash, the pruned search answers like the plain one,
+// and a refusal can be explained.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -22,6 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (plain.outcome != "timeout" && pruned.outcome != "timeout" &&
       plain.outcome != pruned.outcome) {
     std::abort();
+  }
+  if (problem->unsupported.empty()) {
+    const auto diagnosis = allot::analysis::DiagnoseCase(*problem, {.steps = 2'000});
+    if (diagnosis.reasons.empty() != diagnosis.causes.empty()) {
+      std::abort();  // no without a cause, or a cause without a no
+    }
   }
   return 0;
 }

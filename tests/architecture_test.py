@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The hop table of docs/architecture.md names functions; each must exist in the module named before it.
 
-Also: every module of src/LAYERS with a folder is in the module table, and every ADR is one page.
+Also: every module of src/LAYERS with a folder is in the module table, every ADR is one page, and every cause of a
+diagnosis is in docs/reference/diagnosis.md.
 usage: architecture_test.py ROOT
 """
 import pathlib
@@ -31,6 +32,10 @@ def main(root):
     for module in modules:
         if (root / "src" / module).is_dir() and f"`{module}`" not in text:
             problems.append(f"module {module} is missing from docs/architecture.md")
+    causes = re.findall(r'return "(\w+)";', (root / "src/allocator/diagnosis.cc").read_text())
+    catalogue = (root / "docs/reference/diagnosis.md").read_text()
+    problems += [f"cause {c} is missing from docs/reference/diagnosis.md"
+                 for c in causes if c != "Unknown" and not re.search(rf"^\|[^|]*\b{c}\b", catalogue, re.M)]
     for adr in (root / "docs/adr").glob("*.md"):
         if len(adr.read_text().splitlines()) > 60:
             problems.append(f"{adr.name} is longer than a page")

@@ -1,5 +1,7 @@
 #include "analysis/answer_case.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "inventory/inventory.h"
@@ -29,7 +31,38 @@ std::string_view VariantName(inventory::Variant variant) {
   return "stable";
 }
 
+// The cluster of a case.
+struct World {
+  explicit World(const snapshot::AllocationCase& problem) : inventory(problem.features) {
+    for (const auto* const device_class : problem.classes) {
+      inventory.UpsertClass(*device_class);
+    }
+    for (const auto* const slice : problem.slices) {
+      inventory.UpsertSlice(*slice);
+    }
+    inventory::ClaimUse use;
+    for (const snapshot::AllocatedDevice& device : problem.allocated) {
+      use.devices.push_back({inventory.InternDevice(device.driver, device.pool, device.device),
+                             device.shared,
+                             device.consumed});
+    }
+    held = state.Commit(std::move(use));
+  }
+
+  inventory::Inventory inventory;
+  inventory::AllocatedState state;
+  inventory::AllocatedState::Handle held;
+};
+
 }  // namespace
+
+allocator::NodeDiagnosis DiagnoseCase(const snapshot::AllocationCase& problem,
+                                      const allocator::Limits& limits) {
+  World world(problem);
+  allocator::Allocator allocator(world.inventory, limits);
+  return allocator.Diagnose(
+      allocator.Prepare(problem.claims), inventory::MakeNodeRef(*problem.node), world.state);
+}
 
 snapshot::AllocationAnswer AnswerCase(const snapshot::AllocationCase& problem,
                                       const allocator::Limits& limits,
@@ -41,25 +74,11 @@ snapshot::AllocationAnswer AnswerCase(const snapshot::AllocationCase& problem,
     answer.error = problem.unsupported;
     return answer;
   }
-  inventory::Inventory inventory(problem.features);
-  for (const auto* const device_class : problem.classes) {
-    inventory.UpsertClass(*device_class);
-  }
-  for (const auto* const slice : problem.slices) {
-    inventory.UpsertSlice(*slice);
-  }
-  inventory::AllocatedState state;
-  inventory::ClaimUse use;
-  for (const snapshot::AllocatedDevice& device : problem.allocated) {
-    use.devices.push_back({inventory.InternDevice(device.driver, device.pool, device.device),
-                           device.shared,
-                           device.consumed});
-  }
-  const auto held = state.Commit(std::move(use));
-  allocator::Allocator allocator(inventory, limits);
+  World world(problem);
+  allocator::Allocator allocator(world.inventory, limits);
   const auto node = inventory::MakeNodeRef(*problem.node);
   const allocator::Outcome outcome =
-      allocator.Allocate(allocator.Prepare(problem.claims), node, state);
+      allocator.Allocate(allocator.Prepare(problem.claims), node, world.state);
   answer.outcome = OutcomeName(outcome.verdict);
   answer.error = outcome.error;
   answer.steps = outcome.steps;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "allocator/allocator.h"
+#include "allocator/diagnosis.h"
 #include "base/arena.h"
 #include "snapshot/allocation_case.h"
 
@@ -12,5 +13,10 @@ namespace allot::analysis {
 [[nodiscard]] snapshot::AllocationAnswer AnswerCase(const snapshot::AllocationCase& problem,
                                                     const allocator::Limits& limits,
                                                     base::Arena& arena);
+
+/// Why the answer is no; empty reasons and causes when the claims fit.
+/// REQUIRES: problem.unsupported is empty.
+[[nodiscard]] allocator::NodeDiagnosis DiagnoseCase(const snapshot::AllocationCase& problem,
+                                                    const allocator::Limits& limits);
 
 }  // namespace allot::analysis

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/answer_case.h"
 #include "differential/answers.h"
 #include "differential/problems.h"
+#include "snapshot/allocation_case.h"
 
 namespace allot::testing {
 namespace {
@@ -60,6 +62,24 @@ INSTANTIATE_TEST_SUITE_P(Mixes,
                                   : info.param == ProblemMix::kEverything ? "Everything"
                                                                           : "Wide";
                          });
+
+// Whatever the reason is, there is a cause to name, and explaining changes nothing.
+TEST(DiagnosisTest, EveryRefusalHasACause) {
+  for (std::uint64_t seed = 0; seed < 300 * Scale(); ++seed) {
+    const std::string text = WideProblem(seed);
+    const auto problem = snapshot::ParseAllocationCase(text);
+    ASSERT_TRUE(problem) << problem.error().message();
+    const auto diagnosis = analysis::DiagnoseCase(*problem, {});
+    const auto answer = Solve(text, {}, 0);
+    ASSERT_TRUE(answer);
+    const bool fits = answer->answer.outcome == "allocated";
+    ASSERT_EQ(diagnosis.reasons.empty(), fits) << text;
+    ASSERT_EQ(diagnosis.causes.empty(), fits) << text;
+    if (!answer->answer.error.empty()) {
+      ASSERT_EQ(diagnosis.reasons.front(), answer->answer.error);
+    }
+  }
+}
 
 std::string OneDevice(const std::string& device, const std::string& request) {
   return R"({"id":"h","node":{"metadata":{"name":"n1"}},"classes":[{"metadata":{"name":"any"},"spec":{}}],)"

@@ -49,6 +49,8 @@ class WideGenerator {
                    Member("allocated", Allocated())};
     if (!features_.empty()) {
       parts.push_back(Member("features", ObjectOf(features_)));
+    } else if (Chance(20)) {
+      parts.push_back(R"("implementation":"experimental")");  // its rules with the usual gates
     }
     return ObjectOf(parts);
   }
