@@ -153,7 +153,7 @@ base::Result<std::vector<std::string>> Oracle::Ask(const std::vector<std::string
     }
   }
   const std::string command =
-      fmt::format("'{}' -number-shares -timeout 5s < '{}' > '{}'", path_, in, out);
+      fmt::format("'{}' -number-shares -timeout 3s < '{}' > '{}'", path_, in, out);
   const int code = std::system(command.c_str());  // NOLINT(cert-env33-c): a test tool
   std::vector<std::string> answers;
   {

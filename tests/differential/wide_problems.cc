@@ -31,6 +31,7 @@ class WideGenerator {
     hostile_ = Chance(12);
     constrained_ = Chance(55);
     big_ = Chance(8);
+    many_ = Chance(2);
     PickFeatures();
     const std::uint64_t pools = stable_ ? 1 : 1 + Below(4);
     for (std::uint64_t p = 0; p < pools; ++p) {
@@ -238,7 +239,8 @@ class WideGenerator {
   std::string Policy() {
     Texts policy;
     if (Chance(70)) {
-      policy.push_back(fmt::format("\"default\":\"{}\"", Pick({"1", "2", "1000m", "3", "500m"})));
+      policy.push_back(
+          fmt::format("\"default\":\"{}\"", Pick({"1", "2", "1000m", "3", "500m", "2.0", "1e0"})));
     }
     const std::uint64_t kind = Below(4);
     if (kind < 2) {
@@ -262,7 +264,10 @@ class WideGenerator {
       if (!Chance(name == "mem" ? 75 : 25)) {
         continue;
       }
-      Texts parts = {Member("value", Quoted(Pick({"4", "8", "16", "8000m", "7500m", "40Gi"})))};
+      Texts parts = {Member(
+          "value",
+          Quoted(
+              Pick({"4", "8", "16", "8000m", "7500m", "40Gi", "8e0", "4.0", "0.016k", "1.5Gi"})))};
       if (hostile_ && name == "mem" && Chance(10)) {
         parts = {Member("value", Quoted(Pick({"0", "-1", "20E", "9223372036854775807", "1n"})))};
       }
@@ -395,7 +400,7 @@ class WideGenerator {
                   const std::string& shared_rule) {
     const bool own = !stable_ && Chance(10);
     Texts devices;
-    const std::uint64_t count = big_ ? 8 + Below(24) : Below(6);
+    const std::uint64_t count = big_ || many_ ? 8 + Below(24) : Below(6);
     for (std::uint64_t d = 0; d < count; ++d) {
       const bool twice = hostile_ && Chance(3) && next > 0;
       devices.push_back(
@@ -516,7 +521,8 @@ class WideGenerator {
 
   std::string CapacityRequests() {
     Texts out;
-    std::string amount(Pick({"1", "2", "3", "4", "6", "8", "1500m", "250m", "1Gi"}));
+    std::string amount(
+        Pick({"1", "2", "3", "4", "6", "8", "1500m", "250m", "1Gi", "2.0", "1e0", "+3"}));
     if (hostile_ && Chance(15)) {
       amount = Pick({"1500u", "9223372036854775806", "10E", "-1", "0"});
     }
@@ -626,9 +632,9 @@ class WideGenerator {
   std::string Claim(std::uint64_t number) {
     Texts requests;
     Texts names;
-    const std::uint64_t count = Chance(4) ? 0 : 1 + Below(big_ ? 3 : 4);
+    const std::uint64_t count = Chance(4) ? 0 : many_ ? 5 + Below(20) : 1 + Below(big_ ? 3 : 4);
     for (std::uint64_t r = 0; r < count; ++r) {
-      const std::string name = fmt::format("r{}", (r * 7) % 5);
+      const std::string name = fmt::format("r{}", (r * 7) % 31);
       if (Chance(25)) {
         Texts subs;
         const std::uint64_t choices = 1 + Below(Chance(15) ? 8 : 3);
@@ -700,7 +706,7 @@ class WideGenerator {
 
   base::Random random_;
   bool counters_ = false, shares_ = false, lists_ = false, hostile_ = false, constrained_ = false;
-  bool big_ = false, stable_ = false, derived_ = false, groups_ = false;
+  bool big_ = false, many_ = false, stable_ = false, derived_ = false, groups_ = false;
   Texts features_;
   Texts slices_;
   Texts devices_;
