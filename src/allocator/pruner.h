@@ -87,6 +87,10 @@ class Pruner {
   [[nodiscard]] bool LookAhead(std::size_t first_demand,
                                const Demand* current,
                                std::uint32_t first);
+  [[nodiscard]] bool CommonValues(const Values& values,
+                                  std::uint32_t claim,
+                                  std::uint16_t constraint,
+                                  std::vector<std::uint32_t>& common) const;
   [[nodiscard]] bool MatchValuesLeft(std::span<const Demand* const> demands);
   [[nodiscard]] bool ValueFits(const Values& values,
                                std::uint32_t value,
