@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ",'selectors':[{'cel':{'expression':'device.attributes[\\\"x\\\"].n == 0'}}]") +
                 "]",
             "d1 d3 d0 d2",
-            8},
+            11},
         Case{"AlternativesAreTriedInOrder",
              Devices(4, Plain),
              0,
