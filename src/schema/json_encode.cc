@@ -6,6 +6,8 @@
 #include "schema/codec.h"
 #include "schema/layout.h"
 #include "schema/output.h"
+#include "schema/short_copy.h"
+#include "schema/wire_table.h"
 #include "text/json.h"
 #include "text/json_scanner.h"
 
@@ -33,8 +35,8 @@ bool IsSet(ValueKind kind, const char* at) {
   }
 }
 
-bool IsWritten(const FieldDesc& field, const char* at) {
-  if (field.always || field.omit == Omit::kNever) {
+bool IsWritten(const JsonRow& field, const char* at) {
+  if (field.always) {
     return true;
   }
   switch (field.shape) {
@@ -51,17 +53,32 @@ bool IsPlain(unsigned char c) {
   return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
+/// Whether all eight bytes may stand in a JSON string as they are.
+bool ArePlain(std::uint64_t bytes) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  constexpr std::uint64_t kHighs = 0x80 * kOnes;
+  const auto zero = [](std::uint64_t word) {
+    return (word - kOnes) & ~word;
+  };
+  const auto is = [&](char c) {
+    return zero(bytes ^ (static_cast<unsigned char>(c) * kOnes));
+  };
+  // < and > differ from each other in one bit, which is set before comparing.
+  const std::uint64_t angle = zero((bytes | 2 * kOnes) ^ (std::uint64_t{'>'} * kOnes));
+  const std::uint64_t control = (bytes - 0x20 * kOnes) & ~bytes;
+  return ((bytes | control | is('"') | is('\\') | is('&') | angle) & kHighs) == 0;
+}
+
 class Encoder {
  public:
   Encoder(std::string& out, const EncodeOptions& options) : out_(out), options_(options) {}
 
-  void Root(const TypeDesc& type, const void* root) {
+  void Root(const WireTable& type, const void* root) {
     out_.Put('{');
     bool first = true;
-    for (const JsonField& member : type.json_fields) {
-      const FieldDesc& field = *member.field;
-      const char* const at = At(root, member.offset);
-      if (type.is_kind && (field.name == "kind" || field.name == "apiVersion")) {
+    for (const JsonRow& field : type.json) {
+      const char* const at = At(root, field.offset);
+      if (type.type->is_kind && (field.name == "kind" || field.name == "apiVersion")) {
         const Str text = field.name == "kind" && !options_.kind.empty() ? options_.kind
                          : field.name != "kind" && !options_.api_version.empty()
                              ? options_.api_version
@@ -88,12 +105,11 @@ class Encoder {
   }
 
  private:
-  void Metadata(const TypeDesc& type, const char* base) {
+  void Metadata(const WireTable& type, const char* base) {
     out_.Put('{');
     bool first = true;
-    for (const JsonField& member : type.json_fields) {
-      const FieldDesc& field = *member.field;
-      const char* const at = base + member.offset;
+    for (const JsonRow& field : type.json) {
+      const char* const at = base + field.offset;
       if (field.name == "resourceVersion") {
         if (options_.revision != 0) {
           Name(field.name, first);
@@ -109,14 +125,14 @@ class Encoder {
     out_.Put('}');
   }
 
-  void Object(const TypeDesc& type, const char* base) {
+  void Object(const WireTable& type, const char* base) {
     out_.Put('{');
     bool first = true;
-    for (const JsonField& member : type.json_fields) {
-      const char* const at = base + member.offset;
-      if (IsWritten(*member.field, at)) {
-        Name(member.field->name, first);
-        Member(*member.field, at);
+    for (const JsonRow& field : type.json) {
+      const char* const at = base + field.offset;
+      if (IsWritten(field, at)) {
+        Name(field.name, first);
+        Member(field, at);
       }
     }
     out_.Put('}');
@@ -129,14 +145,14 @@ class Encoder {
     }
     first = false;
     *to++ = '"';
-    std::memcpy(to, name.data(), name.size());
+    CopyText(to, name);
     to += name.size();
     *to++ = '"';
     *to++ = ':';
     out_.Advance(to);
   }
 
-  void Member(const FieldDesc& field, const char* at) {
+  void Member(const JsonRow& field, const char* at) {
     switch (field.shape) {
       case Shape::kValue: Value(field, at); break;
       case Shape::kPointer: {
@@ -153,42 +169,40 @@ class Encoder {
     }
   }
 
-  void ListOf(const FieldDesc& field, const AnyList& list) {
+  void ListOf(const JsonRow& field, const AnyList& list) {
     if (list.items == nullptr) {
       out_.Put("null");
       return;
     }
-    const Layout layout = LayoutOf(field);
     out_.Put('[');
     for (std::uint32_t i = 0; i < list.count; ++i) {
       if (i != 0) {
         out_.Put(',');
       }
-      Value(field, At(list.items, static_cast<std::size_t>(i) * layout.size));
+      Value(field, At(list.items, static_cast<std::size_t>(i) * field.size));
     }
     out_.Put(']');
   }
 
-  void MapOf(const FieldDesc& field, const AnyList& map) {
+  void MapOf(const JsonRow& field, const AnyList& map) {
     if (map.items == nullptr) {
       out_.Put("null");
       return;
     }
-    const EntryLayout layout = EntryLayoutOf(field);
     out_.Put('{');
     for (std::uint32_t i = 0; i < map.count; ++i) {
-      const char* const entry = At(map.items, static_cast<std::size_t>(i) * layout.size);
+      const char* const entry = At(map.items, static_cast<std::size_t>(i) * field.size);
       if (i != 0) {
         out_.Put(',');
       }
       String(Load<Str>(entry));
       out_.Put(':');
-      Value(field, entry + layout.value);
+      Value(field, entry + field.value);
     }
     out_.Put('}');
   }
 
-  void Value(const FieldDesc& field, const char* at) {
+  void Value(const JsonRow& field, const char* at) {
     switch (field.kind) {
       case ValueKind::kString: String(Load<Str>(at)); break;
       case ValueKind::kBool: out_.Put(Load<bool>(at) ? "true" : "false"); break;
@@ -251,6 +265,13 @@ class Encoder {
   void String(Str text) {
     char* to = out_.Room(text.size() + 18);
     *to++ = '"';
+    if (text.size() - 4 <= 12 && ShortPlain(text)) {
+      CopyText(to, text);
+      to += text.size();
+      *to++ = '"';
+      out_.Advance(to);
+      return;
+    }
     const char* at = text.data();
     const char* const end = at + text.size();
 #if defined(__SSE2__)
@@ -287,6 +308,17 @@ class Encoder {
     }
     *to++ = '"';
     out_.Advance(to);
+  }
+
+  /// Whether a text of 4 to 16 bytes may stand as it is.
+  static bool ShortPlain(Str text) {
+    if (text.size() < 8) {
+      const auto first = std::uint64_t{Load<std::uint32_t>(text.data())};
+      const auto last = std::uint64_t{Load<std::uint32_t>(text.data() + text.size() - 4)};
+      return ArePlain(first | last << 32U);
+    }
+    return ArePlain(Load<std::uint64_t>(text.data())) &&
+           ArePlain(Load<std::uint64_t>(text.data() + text.size() - 8));
   }
 
   /// The rest of a string from its first special byte on, and the closing quote.
@@ -403,7 +435,7 @@ void EncodeJson(const TypeDesc& type,
                 const void* root,
                 std::string& out,
                 const EncodeOptions& options) {
-  Encoder(out, options).Root(type, root);
+  Encoder(out, options).Root(WireTableOf(type), root);
 }
 
 }  // namespace allot::schema

@@ -105,7 +105,32 @@ class Tables {
         table.pointing.push_back(MakeField(field));
       }
     }
+    table.json.reserve(type.json_fields.size());
+    for (const JsonField& field : type.json_fields) {
+      table.json.push_back(MakeRow(field));
+    }
     return table;
+  }
+
+  JsonRow MakeRow(const JsonField& from) {
+    const FieldDesc& desc = *from.field;
+    JsonRow row;
+    row.name = desc.name;
+    row.offset = from.offset;
+    row.kind = desc.kind;
+    row.shape = desc.shape;
+    row.always = desc.always || desc.omit == Omit::kNever;
+    if (desc.kind == ValueKind::kMessage) {
+      row.message = &Make(*desc.message);
+    }
+    if (desc.shape == Shape::kMap) {
+      const EntryLayout layout = EntryLayoutOf(desc);
+      row.size = layout.size;
+      row.value = static_cast<std::uint8_t>(layout.value);
+    } else {
+      row.size = LayoutOf(desc).size;
+    }
+    return row;
   }
 
   WireField MakeField(const FieldDesc& from) {

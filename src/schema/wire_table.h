@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <string_view>
 #include <vector>
 
 #include "schema/type_desc.h"
@@ -31,6 +31,18 @@ struct WireField {
   const FieldDesc* desc = nullptr;
 };
 
+/// A field as it stands in JSON: members of inlined structs appear in place.
+struct JsonRow {
+  std::string_view name;
+  std::uint32_t offset = 0;  ///< from the start of the outer struct
+  ValueKind kind = ValueKind::kString;
+  Shape shape = Shape::kValue;
+  bool always = false;                 ///< written whatever it holds
+  std::uint8_t value = 0;              ///< kMap: where the value starts in an entry
+  std::uint32_t size = 0;              ///< of an element, a map's entry
+  const WireTable* message = nullptr;  ///< kMessage
+};
+
 struct WireTable {
   const TypeDesc* type = nullptr;
   std::uint32_t size = 0;
@@ -41,6 +53,8 @@ struct WireTable {
   std::vector<const WireField*> by_number;
   /// The fields that may point out of the struct; those without a number too.
   std::vector<WireField> pointing;
+  /// In the order JSON is written.
+  std::vector<JsonRow> json;
   const WireField* metadata = nullptr;  ///< the message member of that name
   const WireField* revision = nullptr;  ///< resourceVersion of ObjectMeta
 

@@ -1,4 +1,6 @@
 // Typed JSON: strict findings, Go's error texts, what is left out and what is always written.
+#include "text/json.h"
+
 #include <string>
 #include <vector>
 
@@ -243,6 +245,34 @@ TEST(JsonEncode, RevisionAndKindComeFromTheOptions) {
       R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a","uid":"u","resourceVersion":"42"},"spec":{},"status":{}})");
   EXPECT_EQ(testing::JsonOf(type, root, {.without_revision = true}),
             R"({"metadata":{"name":"a","uid":"u"},"spec":{},"status":{}})");
+}
+
+// Texts are looked at in words and vectors: any byte at any place of any length must come out as
+// the plain escaper writes it, and come back.
+TEST(JsonText, AnyByteAtAnyPlace) {
+  const auto& type = testing::TypeOf("", "ConfigMap");
+  for (std::size_t size = 1; size <= 40; ++size) {
+    for (std::size_t place = 0; place < size; ++place) {
+      for (int byte = 0; byte < 0x80; ++byte) {
+        std::string text(size, 'a');
+        text[place] = static_cast<char>(byte);
+        std::string quoted;
+        text::AppendJsonString(text, quoted);
+        const std::string json = R"({"metadata":{"name":)" + quoted + "}}";
+        base::Arena arena;
+        void* const root = testing::NewStruct(type, arena);
+        ASSERT_TRUE(schema::DecodeJson(type, json, arena, root)) << json;
+        ASSERT_EQ(testing::JsonOf(type, root), json);
+        std::string bytes;
+        schema::EncodeProtobuf(type, root, bytes);
+        void* const again = testing::NewStruct(type, arena);
+        ASSERT_TRUE(schema::DecodeProtobuf(type, bytes, arena, again));
+        void* const copy = testing::NewStruct(type, arena);
+        schema::DeepCopy(type, again, copy, arena);
+        ASSERT_EQ(testing::JsonOf(type, copy), json);
+      }
+    }
+  }
 }
 
 }  // namespace
