@@ -74,13 +74,14 @@ class Simulator {
       }
     }
     for (const Pod* const pod : cluster_.pods) {
-      Count(*pod, pod->spec.node_name);
+      Count(*pod, pod->spec.node_name, pod->status.node_allocatable_resource_claim_statuses);
     }
   }
 
   // Dumps have uids; manifests may lack them, and two pods without one are still two pods.
-  void Count(const Pod& pod, schema::Str node) {
+  void Count(const Pod& pod, schema::Str node, const placement::ClaimStatuses& taken) {
     Pod counted = pod;
+    counted.status.node_allocatable_resource_claim_statuses = taken;
     const auto [ns, name] = KeyOf(pod.metadata);
     const std::string uid =
         pod.metadata.uid.empty() ? fmt::format("{}/{}", ns, name) : std::string(pod.metadata.uid);
@@ -204,6 +205,7 @@ class Simulator {
       placement::ClaimInput input;
       input.claim = state->claim;
       input.allocation = state->allocation;
+      input.entry = entry.name;
       inputs.push_back(input);
     }
     placement::PlaceOptions options;
@@ -251,7 +253,7 @@ class Simulator {
     if (decision.extended_claim != nullptr) {
       Take(*decision.extended_claim, decision.results.back());
     }
-    Count(pod, decision.node);
+    Count(pod, decision.node, decision.node_allocatable);
   }
 
   const snapshot::Cluster& cluster_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api/core/v1.gen.h"
+#include "api/resource/v1.gen.h"
 #include "apiserver/edit.h"
 #include "apiserver/errors.h"
 #include "apiserver/registry.h"
@@ -230,6 +231,14 @@ Result<void> Registry::AdmitNamespace(const Resource& resource,
 Result<void> Registry::AdmitCreate(const Resource& resource, std::string_view ns, AnyDraft& draft) {
   if (resource.info->type == &api::Desc<core::Pod>()) {
     return AdmitPod(ns, draft.As<core::Pod>(), draft);
+  }
+  return {};
+}
+
+Result<void> Registry::AdmitValid(const Resource& resource, const AnyDraft& draft) const {
+  if (&resource.stored_type() == &api::Desc<api::resource::ResourceSlice>()) {
+    return ValidateSliceNodes(resource,
+                              *static_cast<const api::resource::ResourceSlice*>(draft.root()));
   }
   return {};
 }

@@ -183,6 +183,7 @@ Result<Written> Registry::Create(const WriteContext& context,
   if (!errors.empty()) {
     return Failure(api::ToStatus(info.group, info.kind, metadata.name, errors));
   }
+  ALLOT_RETURN_IF_ERROR(AdmitValid(resource, draft));
   for (int attempt = 1;; ++attempt) {
     Result<Written> written = CommitNew(context, resource, draft);
     if (written || written.error().reason() != Reason::kAlreadyExists) {
@@ -316,6 +317,9 @@ Result<Written> Registry::UpdateOnce(const WriteContext& context,
   }
   if (!errors.empty()) {
     return Failure(api::ToStatus(info.group, info.kind, old.name, errors));
+  }
+  if (subresource.empty()) {
+    ALLOT_RETURN_IF_ERROR(AdmitValid(resource, draft));
   }
   return CommitUpdate(context, resource, entry, draft, RemovesObject(resource, draft, old));
 }

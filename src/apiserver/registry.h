@@ -29,6 +29,10 @@ struct Binding;
 struct Pod;
 }  // namespace allot::api::core
 
+namespace allot::api::resource {
+struct ResourceSlice;
+}  // namespace allot::api::resource
+
 namespace allot::apiserver {
 
 /// Who writes and how. Lifetime: the call.
@@ -161,6 +165,10 @@ class Registry final : private api::Lookup {
                                  std::string_view subresource,
                                  AnyDraft& draft,
                                  const AnyView& old);
+  /// What is refused although the object is valid in itself.
+  base::Result<void> AdmitValid(const Resource& resource, const AnyDraft& draft) const;
+  base::Result<void> ValidateSliceNodes(const Resource& resource,
+                                        const api::resource::ResourceSlice& slice) const;
 
   store::Store& store_;
   const ResourceSet& resources_;

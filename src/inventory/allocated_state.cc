@@ -49,16 +49,16 @@ struct AllocatedState::Core {
   std::vector<std::shared_ptr<Page>> pages;
   std::uint64_t version = 0;
   std::size_t held = 0;
-  std::vector<DeviceId> log;    // of changed devices
+  std::vector<DeviceChange> log;
   std::uint64_t log_start = 0;  // cursor of log[0]
 
-  void Note(const ClaimUse& use) {
+  void Note(const ClaimUse& use, bool given_back) {
     if (log.size() > kMaxLog) {
       log_start += log.size();
       log.clear();
     }
     for (const DeviceUse& device : use.devices) {
-      log.push_back(device.device);
+      log.push_back({device.device, given_back});
     }
   }
 
@@ -99,7 +99,7 @@ struct AllocatedState::Core {
     }
     held += use->devices.size();
     ++version;
-    Note(*use);
+    Note(*use, /*given_back=*/false);
   }
 
   void Return(const std::shared_ptr<const ClaimUse>& use) {
@@ -112,7 +112,7 @@ struct AllocatedState::Core {
     }
     held -= use->devices.size();
     ++version;
-    Note(*use);
+    Note(*use, /*given_back=*/true);
   }
 };
 
@@ -200,7 +200,7 @@ std::size_t AllocatedState::held_count() const {
   return core_->held;
 }
 
-bool AllocatedState::ChangedSince(std::uint64_t& cursor, std::vector<DeviceId>& changed) const {
+bool AllocatedState::ChangedSince(std::uint64_t& cursor, std::vector<DeviceChange>& changed) const {
   changed.clear();
   const std::uint64_t end = core_->log_start + core_->log.size();
   const bool complete = cursor >= core_->log_start && cursor <= end;

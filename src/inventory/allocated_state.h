@@ -38,6 +38,12 @@ struct ClaimUse {
   std::vector<DeviceUse> devices;
 };
 
+/// One device taken or given back.
+struct DeviceChange {
+  DeviceId device{};
+  bool given_back = false;
+};
+
 /// Who holds a device. Lifetime: until the state changes.
 struct Holder {
   const ClaimUse* claim = nullptr;
@@ -96,7 +102,7 @@ class AllocatedState {
   [[nodiscard]] std::size_t held_count() const;
   /// Devices taken or given back since `cursor`, which is moved on. False: too many, anything may
   /// have changed. A new cursor starts at 0.
-  [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<DeviceId>& changed) const;
+  [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<DeviceChange>& changed) const;
 
  private:
   explicit AllocatedState(std::shared_ptr<Core> core) : core_(std::move(core)) {}

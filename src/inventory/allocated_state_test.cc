@@ -73,15 +73,18 @@ TEST(AllocatedStateTest, ForksAreIndependent) {
 TEST(AllocatedStateTest, ChangesAreLogged) {
   AllocatedState state;
   std::uint64_t cursor = 0;
-  std::vector<DeviceId> changed;
+  std::vector<DeviceChange> changed;
   auto handle = state.Commit(Use({4, 9}));
   ASSERT_TRUE(state.ChangedSince(cursor, changed));
-  EXPECT_EQ(changed.size(), 2U);
+  ASSERT_EQ(changed.size(), 2U);
+  EXPECT_EQ(changed[1].device, DeviceId{9});
+  EXPECT_FALSE(changed[1].given_back);
   ASSERT_TRUE(state.ChangedSince(cursor, changed));
   EXPECT_TRUE(changed.empty());
   handle.GiveBack();
   ASSERT_TRUE(state.ChangedSince(cursor, changed));
-  EXPECT_EQ(changed.size(), 2U);
+  ASSERT_EQ(changed.size(), 2U);
+  EXPECT_TRUE(changed[0].given_back);
 }
 
 }  // namespace

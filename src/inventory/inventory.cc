@@ -488,6 +488,30 @@ DeviceName Inventory::NameOf(DeviceId id) const {
   return impl_->name_of[Value(id)];
 }
 
+const Device* Inventory::FindDevice(const DeviceName& name,
+                                    const NodeRef* node,
+                                    DevicePlace& place) const {
+  place = DevicePlace::kNotPublished;
+  const auto id = impl_->ids.find(name);
+  const Slice* const slice = id != impl_->ids.end() ? impl_->slice_of[id->second] : nullptr;
+  if (slice == nullptr) {
+    return nullptr;
+  }
+  const auto device = std::find_if(slice->devices.begin(),
+                                   slice->devices.end(),
+                                   [&](const Device& one) { return Value(one.id) == id->second; });
+  if (node != nullptr) {
+    const auto seen =
+        slice->per_device ? DeviceRuleMatches(*node, *device) : SliceIsRelevant(*slice, *node);
+    if (!seen || !*seen) {
+      place = slice->per_device ? DevicePlace::kOtherNode : DevicePlace::kNotPublished;
+      return nullptr;
+    }
+  }
+  place = DevicePlace::kHere;
+  return &*device;
+}
+
 ClaimUse Inventory::UseOf(const api::resource::ResourceClaim& claim,
                           const api::resource::AllocationResult& allocation) {
   ClaimUse use;

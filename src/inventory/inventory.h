@@ -39,6 +39,13 @@ struct DeviceName {
   std::string_view device;
 };
 
+/// Whether a node has a device.
+enum class DevicePlace : std::uint8_t {
+  kHere,
+  kNotPublished,  ///< no slice that the node sees lists it
+  kOtherNode,     ///< the slice is seen, the device's own rule names other nodes
+};
+
 class Inventory {
  public:
   explicit Inventory(Features features = {});
@@ -81,6 +88,11 @@ class Inventory {
   /// The identity of a device, made when it is new. Lifetime: never reused.
   DeviceId InternDevice(std::string_view driver, std::string_view pool, std::string_view device);
   [[nodiscard]] DeviceName NameOf(DeviceId id) const;
+  /// The published device of that name, as `node` sees it (null: as anybody does); null with
+  /// `place` saying why when there is none. Lifetime: until its slice is replaced.
+  [[nodiscard]] const Device* FindDevice(const DeviceName& name,
+                                         const NodeRef* node,
+                                         DevicePlace& place) const;
   /// What an allocated claim holds; results with admin access hold nothing.
   [[nodiscard]] ClaimUse UseOf(const api::resource::ResourceClaim& claim,
                                const api::resource::AllocationResult& allocation);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -35,6 +36,18 @@ bool HasSoftTaint(const NodeInfo& node) {
   return std::any_of(node.taints.begin(), node.taints.end(), [](const api::core::Taint& taint) {
     return taint.effect == "PreferNoSchedule";
   });
+}
+
+// The mean of the shares in use, in thousandths. A node that offers nothing is full.
+std::int64_t LoadOf(const NodeInfo& node) {
+  const auto share = [](std::int64_t used, std::int64_t total) -> std::int64_t {
+    return total <= 0 ? 1000
+                      : static_cast<std::int64_t>(1000.0 * static_cast<double>(used) /
+                                                  static_cast<double>(total));
+  };
+  return (share(node.nonzero.milli_cpu, node.allocatable.milli_cpu) +
+          share(node.nonzero.memory, node.allocatable.memory)) /
+         2;
 }
 
 }  // namespace
@@ -71,16 +84,20 @@ struct ClusterView::Impl {
   std::unordered_map<std::string, std::string> node_of_pod;  // uid -> node name
   mutable std::vector<NodeInfo*> sorted;
   mutable bool sorted_stale = false;
+  std::vector<NodeInfo*> by_index;
+  LoadIndex load;
   std::vector<std::uint32_t> free_indices;
   std::uint32_t next_index = 0;
   std::uint64_t version = 0;
   std::uint64_t nodes_epoch = 1;
   std::size_t soft_tainted = 0;
-  std::vector<std::uint32_t> log;  // indices of changed nodes
-  std::uint64_t log_start = 0;     // cursor of log[0]
+  std::map<std::int32_t, std::size_t> priorities;  // of pods on nodes: how many have each
+  std::vector<std::uint32_t> log;                  // indices of changed nodes
+  std::uint64_t log_start = 0;                     // cursor of log[0]
 
   void Changed(NodeInfo& node) {
     node.version = ++version;
+    load.Set(node.index, LoadOf(node));
     if (log.size() >= kMaxLog) {
       log_start += log.size();
       log.clear();
@@ -89,10 +106,18 @@ struct ClusterView::Impl {
   }
 
   void Count(NodeInfo& node, PodOnNode pod) {
+    ++priorities[pod.priority];
     node.requested.Add(pod.requests);
     node.nonzero.Add(pod.nonzero);
     node.pods.push_back(std::move(pod));
     Changed(node);
+  }
+
+  void ForgetPriority(std::int32_t priority) {
+    const auto found = priorities.find(priority);
+    if (--found->second == 0) {
+      priorities.erase(found);
+    }
   }
 
   void Forget(std::string_view uid) {
@@ -105,6 +130,7 @@ struct ClusterView::Impl {
       const auto pod =
           std::find_if(pods.begin(), pods.end(), [&](const PodOnNode& p) { return p.uid == uid; });
       if (pod != pods.end()) {
+        ForgetPriority(pod->priority);
         node->second->requested.Subtract(pod->requests);
         node->second->nonzero.Subtract(pod->nonzero);
         pods.erase(pod);
@@ -128,10 +154,12 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
     node.name = at->first;
     if (impl_->free_indices.empty()) {
       node.index = impl_->next_index++;
+      impl_->by_index.push_back(nullptr);
     } else {
       node.index = impl_->free_indices.back();
       impl_->free_indices.pop_back();
     }
+    impl_->by_index[node.index] = &node;
     impl_->sorted_stale = true;
     ++impl_->nodes_epoch;
   }
@@ -178,6 +206,11 @@ void ClusterView::DeleteNode(std::string_view name) {
   }
   NodeInfo& node = *found->second;
   impl_->Changed(node);
+  impl_->load.Remove(node.index);
+  impl_->by_index[node.index] = nullptr;
+  for (const PodOnNode& pod : node.pods) {
+    impl_->ForgetPriority(pod.priority);
+  }
   if (!node.pods.empty()) {
     impl_->homeless[node.name] = std::move(node.pods);
   }
@@ -198,8 +231,11 @@ void ClusterView::UpsertPod(const api::core::Pod& pod, std::string_view node_nam
   PodOnNode counted;
   counted.uid = pod.metadata.uid;
   counted.priority = pod.spec.priority != nullptr ? *pod.spec.priority : 0;
-  counted.requests = RequestsOf(pod);
-  counted.nonzero = NonZeroRequestsOf(pod);
+  const bool takes = impl_->inventory.features().node_allocatable_resources;
+  const ClaimStatuses claims =
+      takes ? pod.status.node_allocatable_resource_claim_statuses : ClaimStatuses{};
+  counted.requests = RequestsOf(pod, claims);
+  counted.nonzero = NonZeroRequestsOf(pod, claims);
   counted.host_ports = HostPortsOf(pod);
   counted.terminating = pod.metadata.deletion_timestamp != nullptr;
   impl_->node_of_pod[counted.uid] = target;
@@ -231,11 +267,20 @@ const std::vector<NodeInfo*>& ClusterView::nodes() const {
   if (impl_->sorted_stale) {
     impl_->sorted.clear();
     for (const auto& [name, node] : impl_->nodes) {
+      node->rank = static_cast<std::uint32_t>(impl_->sorted.size());
       impl_->sorted.push_back(node.get());
     }
     impl_->sorted_stale = false;
   }
   return impl_->sorted;
+}
+
+const NodeInfo& ClusterView::NodeAt(std::uint32_t index) const {
+  return *impl_->by_index[index];
+}
+
+const LoadIndex& ClusterView::by_load() const {
+  return impl_->load;
 }
 
 NodeInfo* ClusterView::FindNode(std::string_view name) const {
@@ -245,6 +290,11 @@ NodeInfo* ClusterView::FindNode(std::string_view name) const {
 
 std::uint64_t ClusterView::nodes_epoch() const {
   return impl_->nodes_epoch;
+}
+
+std::int32_t ClusterView::lowest_priority() const {
+  return impl_->priorities.empty() ? std::numeric_limits<std::int32_t>::max()
+                                   : impl_->priorities.begin()->first;
 }
 
 bool ClusterView::any_soft_taint() const {

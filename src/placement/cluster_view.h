@@ -13,6 +13,7 @@
 
 #include "api/core/v1.gen.h"
 #include "inventory/inventory.h"
+#include "placement/load_index.h"
 #include "placement/resources.h"
 
 namespace allot::placement {
@@ -40,6 +41,7 @@ struct NodeInfo {
   Resources nonzero;
   std::vector<PodOnNode> pods;
   std::uint64_t version = 0;  ///< changes with the node and its pods, not with devices
+  std::uint32_t rank = 0;     ///< position in ClusterView::nodes(); set when that is asked for
 };
 
 /// The host ports the pod takes, as "protocol/ip/port".
@@ -54,8 +56,9 @@ class ClusterView {
 
   void UpsertNode(const api::core::Node& node);
   void DeleteNode(std::string_view name);
-  /// Counts the pod on spec.nodeName (or `node_name` when given: an assumed pod). A finished pod,
-  /// or one without node, counts nowhere. Idempotent by uid.
+  /// Counts the pod on spec.nodeName (or `node_name` when given: an assumed pod), with what its
+  /// status says that devices take of the node. A finished pod, or one without node, counts
+  /// nowhere. Idempotent by uid.
   void UpsertPod(const api::core::Pod& pod, std::string_view node_name = {});
   void DeletePod(std::string_view uid);
 
@@ -66,10 +69,16 @@ class ClusterView {
 
   /// Nodes in name order. Lifetime: until the next change of nodes.
   [[nodiscard]] const std::vector<NodeInfo*>& nodes() const;
+  /// The node of that NodeInfo::index.
+  [[nodiscard]] const NodeInfo& NodeAt(std::uint32_t index) const;
+  /// Nodes by load, as indices.
+  [[nodiscard]] const LoadIndex& by_load() const;
   /// Null when there is none.
   [[nodiscard]] NodeInfo* FindNode(std::string_view name) const;
   /// Changes when a node is added or deleted.
   [[nodiscard]] std::uint64_t nodes_epoch() const;
+  /// The lowest priority of a pod on any node; the largest number when there are none.
+  [[nodiscard]] std::int32_t lowest_priority() const;
   /// True when some node has a PreferNoSchedule taint, so that scores depend on each other.
   [[nodiscard]] bool any_soft_taint() const;
   /// Indices of nodes changed since `cursor` (which is moved on); false: too many, look at all.

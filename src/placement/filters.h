@@ -29,7 +29,13 @@ struct NodeStatus {
   allocator::CauseKind kind{};
   /// Removing pods from the node may help.
   bool resolvable = false;
+  /// Devices that others hold may be what is missing.
+  bool by_devices = false;
+  /// Positions of allocated claims of the pod that cannot be used on this node.
+  std::vector<std::size_t> unavailable;
+
   [[nodiscard]] bool ok() const { return reasons.empty(); }
+  friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 
 /// Runs the filters in order and stops at the first that rejects. Resources that `delegated` names

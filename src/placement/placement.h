@@ -27,6 +27,8 @@ struct ClaimInput {
   bool conditions_failed = false;
   /// Another pod's scheduling has the claim in flight.
   bool in_flight = false;
+  /// The pod's name for it (spec.resourceClaims[].name); may be left out for named claims.
+  schema::Str entry;
 };
 
 enum class Profile : std::uint8_t {
@@ -64,7 +66,9 @@ struct Decision {
   const api::resource::ResourceClaim* extended_claim = nullptr;
   /// Which container and resource each request of extended_claim serves.
   schema::List<api::core::ContainerExtendedResourceRequest> extended_mappings;
-  /// Owns what `results`, `extended_claim` and `extended_mappings` point to.
+  /// What the devices take of the node's own resources, for the pod's status.
+  ClaimStatuses node_allocatable;
+  /// Owns what the lists and `extended_claim` point to.
   std::shared_ptr<base::Arena> arena;
   /// Positions in the input of claims that are allocated but not usable on any node (for
   /// deallocation).
@@ -91,6 +95,10 @@ class Placer {
   [[nodiscard]] allocator::Diagnosis Explain(const api::core::Pod& pod,
                                              std::span<const ClaimInput> claims,
                                              const PlaceOptions& options = {});
+
+  /// Pod shapes for which all nodes were looked at, and single answers that changes outdated.
+  [[nodiscard]] std::uint64_t shapes_built() const;
+  [[nodiscard]] std::uint64_t answers_redone() const;
 
  private:
   struct Impl;

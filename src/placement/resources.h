@@ -21,6 +21,8 @@ struct Resources {
   std::vector<std::pair<std::string, std::int64_t>> scalars;
 
   [[nodiscard]] std::int64_t Scalar(std::string_view name) const;
+  /// Any resource by its name, in the unit kept here.
+  [[nodiscard]] std::int64_t AmountOf(std::string_view name) const;
   void AddScalar(std::string_view name, std::int64_t amount);
   void Add(const Resources& other);
   void Subtract(const Resources& other);
@@ -28,11 +30,25 @@ struct Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
-/// Requests of the pod: containers, init containers and sidecars, overhead, pod-level resources.
-[[nodiscard]] Resources RequestsOf(const api::core::Pod& pod);
+/// What devices of the pod's claims take of node resources (pod status, KEP-5517).
+using ClaimStatuses = schema::List<api::core::NodeAllocatableResourceClaimStatus>;
+
+/// Requests of the pod: containers, init containers and sidecars, what its devices take, overhead,
+/// pod-level resources. A container being resized counts with the largest of what it wants, was
+/// given and uses.
+[[nodiscard]] Resources RequestsOf(const api::core::Pod& pod, const ClaimStatuses& claims = {});
 /// The same with upstream's least amounts for containers that ask for nothing; used for scores
 /// only.
-[[nodiscard]] Resources NonZeroRequestsOf(const api::core::Pod& pod);
+[[nodiscard]] Resources NonZeroRequestsOf(const api::core::Pod& pod,
+                                          const ClaimStatuses& claims = {});
+/// The containers and devices alone, without overhead and pod-level resources.
+[[nodiscard]] Resources ContainerRequestsOf(const api::core::Pod& pod, const ClaimStatuses& claims);
+/// Limits of the containers; what devices take is added to huge pages, which are never overbooked.
+[[nodiscard]] Resources ContainerLimitsOf(const api::core::Pod& pod, const ClaimStatuses& claims);
 [[nodiscard]] Resources ResourcesOf(const schema::Map<quantity::Quantity>& list);
+/// `amount` in the unit that Resources keeps `resource` in.
+[[nodiscard]] std::int64_t AmountIn(std::string_view resource, const quantity::Quantity& amount);
+/// Whether a pod may state the resource for itself as a whole.
+[[nodiscard]] bool IsPodLevelResource(std::string_view name);
 
 }  // namespace allot::placement

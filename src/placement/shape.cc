@@ -35,6 +35,13 @@ class Hasher {
     Add(static_cast<std::uint64_t>(q.nanos >> 64));
     Add(static_cast<std::uint64_t>(q.format));
   }
+  void Add(const schema::Map<quantity::Quantity>& amounts) {
+    Add(std::uint64_t{amounts.size()});
+    for (const auto& amount : amounts) {
+      Add(amount.key);
+      Add(amount.value);
+    }
+  }
   void Add(const schema::List<Str>& texts) {
     Add(std::uint64_t{texts.size()});
     for (const Str text : texts) {
@@ -122,9 +129,65 @@ void AddClaim(Hasher& hash, const res::ResourceClaim& claim) {
   }
 }
 
+void AddTerms(Hasher& hash, const schema::List<api::core::NodeSelectorTerm>& terms) {
+  hash.Add(std::uint64_t{terms.size()});
+  for (const auto& term : terms) {
+    hash.Add(term.match_expressions);
+    hash.Add(term.match_fields);
+  }
+}
+
+// What of an allocated claim says where it can be used.
+void AddAllocated(Hasher& hash, const ClaimInput& input, const inventory::Features& features) {
+  const res::AllocationResult& allocation = *input.allocation;
+  hash.Add(input.conditions_failed);
+  hash.Add(allocation.node_selector != nullptr);
+  if (allocation.node_selector != nullptr) {
+    AddTerms(hash, allocation.node_selector->node_selector_terms);
+  }
+  hash.Add(std::any_of(allocation.devices.results.begin(),
+                       allocation.devices.results.end(),
+                       [](const auto& one) { return !one.skip_node_operations.empty(); }));
+  if (features.node_allocatable_resources) {
+    // Its devices take of the node, and only its users may use it.
+    hash.Add(input.claim->metadata.uid);
+    hash.Add(std::uint64_t{input.claim->status.reserved_for.size()});
+    for (const auto& user : input.claim->status.reserved_for) {
+      hash.Add(user.uid);
+    }
+  }
+}
+
+// What decides how much node resources the pod's devices take, and whether it has room for them.
+void AddContainers(Hasher& hash, const PodFacts& facts) {
+  const api::core::PodSpec& spec = facts.pod->spec;
+  for (const auto* const list : {&spec.init_containers, &spec.containers}) {
+    hash.Add(std::uint64_t{list->size()});
+    for (const api::core::Container& container : *list) {
+      hash.Add(std::uint64_t{container.resources.claims.size()});
+      for (const auto& claim : container.resources.claims) {
+        hash.Add(claim.name);
+      }
+      hash.Add(container.resources.requests);
+      hash.Add(container.resources.limits);
+      hash.Add(container.restart_policy != nullptr);
+    }
+  }
+  hash.Add(spec.resources != nullptr);
+  if (spec.resources != nullptr) {
+    hash.Add(spec.resources->requests);
+    hash.Add(spec.resources->limits);
+  }
+  for (const auto& entry : spec.resource_claims) {
+    hash.Add(entry.name);
+  }
+}
+
 }  // namespace
 
-ShapeKey ShapeOf(const PodFacts& facts, std::span<const ClaimInput> claims) {
+ShapeKey ShapeOf(const PodFacts& facts,
+                 std::span<const ClaimInput> claims,
+                 const inventory::Features& features) {
   Hasher hash;
   const api::core::PodSpec& spec = facts.pod->spec;
   hash.Add(facts.requests);
@@ -146,10 +209,12 @@ ShapeKey ShapeOf(const PodFacts& facts, std::span<const ClaimInput> claims) {
         spec.affinity->node_affinity->required_during_scheduling_ignored_during_execution;
     hash.Add(required != nullptr);
     if (required != nullptr) {
-      for (const auto& term : required->node_selector_terms) {
-        hash.Add(term.match_expressions);
-        hash.Add(term.match_fields);
-      }
+      AddTerms(hash, required->node_selector_terms);
+    }
+    for (const auto& term :
+         spec.affinity->node_affinity->preferred_during_scheduling_ignored_during_execution) {
+      hash.Add(std::int64_t{term.weight});
+      AddTerms(hash, {&term.preference, 1});
     }
   }
   for (const std::string& port : facts.host_ports) {
@@ -157,38 +222,37 @@ ShapeKey ShapeOf(const PodFacts& facts, std::span<const ClaimInput> claims) {
   }
   // How the resources are spread over containers decides the requests of an extended-resource
   // claim.
-  if (!facts.requests.scalars.empty()) {
-    for (const auto* const list : {&spec.init_containers, &spec.containers}) {
-      for (const api::core::Container& container : *list) {
-        hash.Add(std::uint64_t{container.resources.requests.size()});
-        for (const auto& amount : container.resources.requests) {
-          hash.Add(amount.key);
-          hash.Add(amount.value);
-        }
-        hash.Add(container.restart_policy != nullptr);
-      }
-    }
+  if (!facts.requests.scalars.empty() || features.node_allocatable_resources) {
+    AddContainers(hash, facts);
   }
   hash.Add(std::uint64_t{claims.size()});
   for (const ClaimInput& input : claims) {
-    AddClaim(hash, *input.claim);
+    hash.Add(input.allocation != nullptr);
+    if (input.allocation != nullptr) {
+      AddAllocated(hash, input, features);
+    } else {
+      AddClaim(hash, *input.claim);
+    }
   }
   return hash.key();
 }
 
-bool ScoresStandAlone(const PodFacts& pod, std::span<const ClaimInput> claims) {
-  const auto* const affinity = pod.pod->spec.affinity;
-  if (affinity != nullptr && affinity->node_affinity != nullptr &&
-      !affinity->node_affinity->preferred_during_scheduling_ignored_during_execution.empty()) {
-    return false;
-  }
-  return std::all_of(claims.begin(), claims.end(), [](const ClaimInput& input) {
+bool DevicesScore(std::span<const ClaimInput> claims) {
+  return std::any_of(claims.begin(), claims.end(), [](const ClaimInput& input) {
     const auto& requests = input.claim->spec.devices.requests;
     return input.allocation == nullptr &&
-           std::all_of(requests.begin(), requests.end(), [](const auto& request) {
-             return request.first_available.empty();
+           std::any_of(requests.begin(), requests.end(), [](const auto& request) {
+             return !request.first_available.empty();
            });
   });
+}
+
+bool ScoresStandAlone(const PodFacts& pod, std::span<const ClaimInput> claims) {
+  const auto* const affinity = pod.pod->spec.affinity;
+  const bool prefers =
+      affinity != nullptr && affinity->node_affinity != nullptr &&
+      !affinity->node_affinity->preferred_during_scheduling_ignored_during_execution.empty();
+  return !prefers && !DevicesScore(claims);
 }
 
 }  // namespace allot::placement

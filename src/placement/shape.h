@@ -18,9 +18,14 @@ struct ShapeKey {
 };
 
 /// The key. Cost: O(bytes of the specs).
-[[nodiscard]] ShapeKey ShapeOf(const PodFacts& pod, std::span<const ClaimInput> claims);
+[[nodiscard]] ShapeKey ShapeOf(const PodFacts& pod,
+                               std::span<const ClaimInput> claims,
+                               const inventory::Features& features);
 
-/// True when the score of a node depends on that node alone, so that the best can be kept in order.
+/// True when the devices a node would give are part of its score.
+[[nodiscard]] bool DevicesScore(std::span<const ClaimInput> claims);
+
+/// True when the score of a node depends on that node alone (as long as no node has a soft taint).
 [[nodiscard]] bool ScoresStandAlone(const PodFacts& pod, std::span<const ClaimInput> claims);
 
 }  // namespace allot::placement

@@ -1,17 +1,21 @@
 // ShapeCache: answers of all nodes for the pod shapes seen lately, kept current by change logs.
 //
-// For one shape it holds the state of every node and a heap of those worth trying, best first. A
+// For one shape it holds the state of every node and heaps of those worth trying, best first. A
 // change of a node, of its devices or of who holds them makes that node's answer unknown again, and
-// nothing else. Thread safety: one thread. Internal to the module.
+// nothing else; a device that many nodes see, once given back, reopens the nodes that lacked
+// devices. Thread safety: one thread. Internal to the module.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "placement/cluster_view.h"
 #include "placement/filters.h"
+#include "placement/score.h"
 #include "placement/shape.h"
 
 namespace allot::placement {
@@ -20,8 +24,8 @@ class ShapeCache {
  public:
   enum class State : std::uint8_t {
     kUnknown,   ///< waits in Shape::pending
-    kTryable,   ///< filters passed, devices not tried; stands in the heap
-    kFeasible,  ///< devices were found; stands in the heap
+    kTryable,   ///< filters passed, devices not tried; stands in a heap
+    kFeasible,  ///< devices were found; stands in a heap
     kRejected,  ///< counted under its reason
   };
   struct Answer {
@@ -39,40 +43,62 @@ class ShapeCache {
       return x.score != y.score ? x.score < y.score : x.rank > y.rank;
     }
   };
+  /// Nodes whose scores can be compared as they are: equal in the parts that are scaled over all
+  /// nodes. Most shapes have one.
+  struct Bucket {
+    RawScore parts;  ///< `resources` is not one of them
+    std::vector<HeapItem> heap;
+  };
   struct Reason {
     NodeStatus status;
     std::size_t count = 0;
   };
   struct Shape {
     std::vector<Answer> answers;  ///< by rank: position in ClusterView::nodes()
-    std::vector<HeapItem> heap;
+    std::vector<Bucket> buckets;
     std::vector<std::uint32_t> pending;
     std::vector<Reason> reasons;
     std::uint64_t cursor = 0;
     std::uint64_t last_used = 0;
+    /// Devices were tried on every node, so its answers depend on devices that many nodes see.
+    bool eager = false;
+  };
+  /// What is kept, for tests and metrics.
+  struct Stats {
+    std::uint64_t resets = 0;       ///< everything forgotten: nodes came or went
+    std::uint64_t built = 0;        ///< shapes started anew: each looks at all nodes once
+    std::uint64_t reevaluated = 0;  ///< answers made unknown by changes
   };
 
   explicit ShapeCache(ClusterView& view) : view_(view) {}
 
+  /// Whether looking the shape up is cheap: it is known and little has changed since it was used,
+  /// or it is in steady use, so that catching up pays. Notes the use.
+  [[nodiscard]] bool IsWarm(const ShapeKey& key);
+
   /// The shape's answers, with everything that has changed made unknown. Lifetime: until the next
   /// call.
-  [[nodiscard]] Shape& Find(const ShapeKey& key);
+  [[nodiscard]] Shape& Find(const ShapeKey& key, bool eager);
 
-  void Reject(Shape& shape, std::uint32_t rank, const NodeStatus& status);
-  void Push(Shape& shape, std::uint32_t rank, std::int64_t score, State state);
+  void Reject(Shape& shape, std::uint32_t rank, NodeStatus status);
+  void Push(Shape& shape, std::uint32_t rank, const RawScore& parts, std::int64_t score, State);
   /// Takes a node out of its reason or the heap; it is pending afterwards.
-  static void MakeUnknown(Shape& shape, std::uint32_t rank);
-  static void MakeAllUnknown(Shape& shape);
+  void MakeUnknown(Shape& shape, std::uint32_t rank);
+  void MakeAllUnknown(Shape& shape);
+  [[nodiscard]] const Stats& stats() const { return stats_; }
 
  private:
   struct KeyHash {
     std::size_t operator()(const ShapeKey& key) const { return key.a; }
   };
   void ReadLogs();
+  void ReadDevices();
   void Reset();
-  void Dirty(std::uint32_t rank);
+  void Note(std::uint32_t entry);
   void CatchUp(Shape& shape);
+  void ReopenLackingDevices(Shape& shape);
   void MakeRoom();
+  [[nodiscard]] std::uint64_t end() const { return log_start_ + log_.size(); }
 
   ClusterView& view_;
   std::unordered_map<ShapeKey, Shape, KeyHash> shapes_;
@@ -82,11 +108,15 @@ class ShapeCache {
   std::uint64_t node_cursor_ = 0;
   std::uint64_t device_cursor_ = 0;
   std::uint64_t inventory_cursor_ = 0;
-  std::vector<std::uint32_t> log_;  // ranks of changed nodes
+  std::vector<std::uint32_t> log_;  // ranks of changed nodes, or what happened to all
   std::uint64_t log_start_ = 0;
+  std::uint64_t read_up_to_ = 0;
   std::uint64_t clock_ = 0;
+  std::array<ShapeKey, 16> recent_{};
+  std::size_t recent_at_ = 0;
+  Stats stats_;
   std::vector<std::uint32_t> changed_nodes_;
-  std::vector<inventory::DeviceId> changed_devices_;
+  std::vector<inventory::DeviceChange> changed_devices_;
   std::vector<std::string_view> changed_names_;
 };
 

@@ -182,6 +182,34 @@ base::Result<void> WriteExtended(client::Client& client,
   return {};
 }
 
+/// Records what the pod's devices take of the node, replacing what an earlier attempt wrote.
+base::Result<void> WriteNodeAllocatable(client::Client& client,
+                                        const CommitJob& job,
+                                        const std::string& extended_name) {
+  base::Arena arena;
+  const std::size_t count = job.node_allocatable.size();
+  auto* const items = arena.NewArray<api::core::NodeAllocatableResourceClaimStatus>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    items[i] = job.node_allocatable[i];
+    if (!extended_name.empty() && job.extended.claim != nullptr &&
+        items[i].resource_claim_name == job.extended.claim->metadata.name) {
+      items[i].resource_claim_name = extended_name;  // it had no name before it was created
+    }
+  }
+  api::core::PodStatus status;
+  status.node_allocatable_resource_claim_statuses = {items, job.node_allocatable.count};
+  std::string patch = fmt::format(R"({{"metadata":{{"uid":"{}"}},"status":)", job.uid);
+  schema::EncodeJson(api::Desc<api::core::PodStatus>(), &status, patch);
+  patch += "}";
+  auto patched = client::Patch<api::core::Pod>(
+      client, job.ns, job.name, client::PatchType::kMerge, patch, "status", Chained(0));
+  if (!patched) {
+    return base::Error(std::move(patched).error().Prepend(fmt::format(
+        "updating pod {}/{} NodeAllocatableResourceClaimStatuses: ", job.ns, job.name)));
+  }
+  return {};
+}
+
 }  // namespace
 
 CommitOutcome WriteClaims(client::Client& client, const CommitJob& job) {
@@ -201,7 +229,16 @@ CommitOutcome WriteClaims(client::Client& client, const CommitJob& job) {
     auto written = WriteExtended(client, job, outcome);
     if (!written) {
       outcome.result = failed(std::move(written).error());
+      return outcome;
     }
+  }
+  if (!job.node_allocatable.empty()) {
+    auto written = WriteNodeAllocatable(client, job, outcome.extended_name);
+    if (!written) {
+      outcome.result = failed(std::move(written).error());
+      return outcome;
+    }
+    outcome.status_written = true;
   }
   return outcome;
 }
@@ -233,6 +270,14 @@ base::Result<void> Bind(client::Client& client,
 }
 
 void Unreserve(client::Client& client, const CommitJob& job, const CommitOutcome& outcome) {
+  if (outcome.status_written) {
+    // An explicit empty list clears it; leaving it out would keep it.
+    const std::string patch = fmt::format(
+        R"({{"metadata":{{"uid":"{}"}},"status":{{"nodeAllocatableResourceClaimStatuses":[]}}}})",
+        job.uid);
+    static_cast<void>(client::Patch<api::core::Pod>(
+        client, job.ns, job.name, client::PatchType::kMerge, patch, "status", Chained(0)));
+  }
   for (const client::Item& item : outcome.written) {
     if (!outcome.extended_name.empty() && item.object->name() == outcome.extended_name) {
       continue;

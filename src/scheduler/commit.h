@@ -16,6 +16,7 @@
 #include "api/resource/v1.gen.h"
 #include "base/arena.h"
 #include "client/typed.h"
+#include "placement/resources.h"
 #include "quantity/time.h"
 
 namespace allot::scheduler {
@@ -42,6 +43,8 @@ struct CommitJob {
   std::string node;
   std::vector<ClaimWrite> claims;
   ExtendedWrite extended;
+  /// What the pod's devices take of the node, for its status. Lifetime: `memory`.
+  placement::ClaimStatuses node_allocatable;
   /// Written as status.allocation.allocationTimestamp.
   quantity::Time now;
   bool stamp = true;
@@ -57,6 +60,8 @@ struct CommitOutcome {
   std::vector<client::Item> written;
   /// The name of the created extended-resource claim.
   std::string extended_name;
+  /// The pod's status tells what its devices take.
+  bool status_written = false;
 };
 
 /// Writes the claims of the job: the first half of a commit.

@@ -184,10 +184,12 @@ Scheduler::PodClaims Scheduler::CollectClaims(const Pod& pod) const {
     result.in_flight |=
         claim->status.allocation == nullptr && claims_.InFlight(pod.metadata.namespace_, ref.name);
     result.claims.push_back(std::move(claim));
+    result.inputs.push_back({.entry = entry.name});
   }
   const quantity::Time now = client::ToTime(loop_.clock().Now());
-  for (const auto& claim : result.claims) {
-    placement::ClaimInput input;
+  for (std::size_t i = 0; i < result.claims.size(); ++i) {
+    const auto& claim = result.claims[i];
+    placement::ClaimInput& input = result.inputs[i];
     input.claim = claim.view.get();
     input.allocation = claim->status.allocation;
     if (input.allocation != nullptr && options_.features.device_binding_and_status &&
@@ -195,7 +197,6 @@ Scheduler::PodClaims Scheduler::CollectClaims(const Pod& pod) const {
       const BindingState state = CheckBinding(*claim, now, options_.binding_timeout).state;
       input.conditions_failed = state == BindingState::kFailed || state == BindingState::kTimedOut;
     }
-    result.inputs.push_back(input);
   }
   return result;
 }
@@ -273,7 +274,14 @@ void Scheduler::Assume(QueuedPod& queued,
     job.wait_for_devices |= allocation != nullptr && HasBindingConditions(*allocation);
   };
 
-  view_.UpsertPod(pod, decision.node);
+  job.node_allocatable = decision.node_allocatable;
+  if (decision.node_allocatable.empty()) {
+    view_.UpsertPod(pod, decision.node);
+  } else {
+    Pod assumed = pod;
+    assumed.status.node_allocatable_resource_claim_statuses = decision.node_allocatable;
+    view_.UpsertPod(assumed, decision.node);
+  }
   std::size_t next = 0;
   for (Typed<ResourceClaim>& claim : claims.claims) {
     const api::resource::AllocationResult* allocation = nullptr;

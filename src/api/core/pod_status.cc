@@ -173,8 +173,11 @@ bool NamesClaim(const Pod& pod, Str claim) {
   const auto names = [claim](const auto& entry) {
     return entry.resource_claim_name != nullptr && *entry.resource_claim_name == claim;
   };
+  // The claim that serves the pod's extended resources has no entry in the spec.
+  const auto* const extended = pod.status.extended_resource_claim_status;
   return std::ranges::any_of(pod.spec.resource_claims, names) ||
-         std::ranges::any_of(pod.status.resource_claim_statuses, names);
+         std::ranges::any_of(pod.status.resource_claim_statuses, names) ||
+         (extended != nullptr && extended->resource_claim_name == claim);
 }
 
 void ValidateNodeAllocatable(const Pod& pod, const Path& path, FieldErrors& errors) {
