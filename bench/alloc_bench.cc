@@ -5,6 +5,8 @@
 //                                          file; TRIALS as Limits::plain_trials
 //   alloc_bench growth                     the curves over counts, groups and counters, as CSV
 //   alloc_bench cluster                    the choice of a node among 500, 5,000 and 50,000
+//   alloc_bench cluster-growth             ... against nodes, use, devices, pod shapes, with slopes
+//   alloc_bench one NODES DEVICES SHAPES PERCENT DECISIONS    one point of it, for profiles
 //   alloc_bench print                      the built-in problems as JSON lines, for the real code
 // With $ALLOT_ORACLE_ALLOCATOR naming the real allocator, `problems` shows its figures beside ours.
 // Figures are CPU time of this thread: median (and least) of many runs.
@@ -19,17 +21,14 @@
 #include <string_view>
 #include <vector>
 
-#include <time.h>
-
 #include <fmt/format.h>
 
+#include "alloc_bench_cluster.h"
 #include "alloc_bench_problems.h"
 #include "alloc_bench_real.h"
 #include "allocator/allocator.h"
 #include "differential/answers.h"
-#include "placement/placement.h"
 #include "snapshot/allocation_case.h"
-#include "snapshot/cluster.h"
 
 namespace {
 std::atomic<std::uint64_t> heap_allocations{0};
@@ -52,12 +51,6 @@ void operator delete(void* memory, std::size_t) noexcept {
 
 namespace allot::bench {
 namespace {
-
-std::int64_t ThreadCpu() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
-}
 
 struct Timing {
   double median_ns = 0;
@@ -89,13 +82,6 @@ Timing Measure(const std::function<void()>& once) {
       times[times.size() / 2],
       times.front(),
       static_cast<double>(heap_allocations.load() - allocations - 8) / static_cast<double>(runs)};
-}
-
-std::string Spelled(double ns) {
-  if (ns < 1000) {
-    return fmt::format("{:.0f} ns", ns);
-  }
-  return ns < 1e6 ? fmt::format("{:.1f} us", ns / 1e3) : fmt::format("{:.2f} ms", ns / 1e6);
 }
 
 struct Measured {
@@ -235,129 +221,6 @@ int Growth() {
   return 0;
 }
 
-std::string NodeText(int n) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"node-{:05}","labels":{{"zone":"a"}}}},"status":{{"allocatable":{{"cpu":"64","memory":"256Gi","pods":"110"}}}}}})"
-      "\n",
-      n);
-}
-
-std::string SliceText(int n, int devices) {
-  std::string list;
-  for (int d = 0; d < devices; ++d) {
-    list += fmt::format(
-        R"({}{{"name":"gpu-{}","attributes":{{"model":{{"string":"h100"}},"index":{{"int":{}}},"uuid":{{"string":"uuid-{}-{}"}}}},"capacity":{{"memory":{{"value":"80Gi"}}}}}})",
-        d == 0 ? "" : ",",
-        d,
-        d,
-        n,
-        d);
-  }
-  return fmt::format(
-      R"({{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{{"name":"slice-{0:05}"}},"spec":{{"driver":"gpu.example.com","pool":{{"name":"node-{0:05}","generation":1,"resourceSliceCount":1}},"nodeName":"node-{0:05}","devices":[{1}]}}}})"
-      "\n",
-      n,
-      list);
-}
-
-void Cluster(int nodes, int devices, int shapes) {
-  std::string text =
-      R"({"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"gpu"},"spec":{"selectors":[{"cel":{"expression":"device.driver == \"gpu.example.com\""}}]}})"
-      "\n";
-  placement::ClusterView view;
-  {
-    // Fed in pieces, so that the texts of 50,000 nodes are never all in memory.
-    for (int n = 0; n < nodes; ++n) {
-      text += NodeText(n) + SliceText(n, devices);
-      if (n % 500 == 499 || n + 1 == nodes) {
-        snapshot::Cluster cluster;
-        if (auto added = cluster.Add(text, "bench"); !added) {
-          std::printf("%s\n", added.error().message().c_str());
-          return;
-        }
-        for (const auto* const device_class : cluster.classes) {
-          view.inventory().UpsertClass(*device_class);
-        }
-        for (const auto* const slice : cluster.slices) {
-          view.inventory().UpsertSlice(*slice);
-        }
-        for (const auto* const node : cluster.nodes) {
-          view.UpsertNode(*node);
-        }
-        text.clear();
-      }
-    }
-  }
-  snapshot::Cluster objects;
-  std::string claims;
-  for (int s = 0; s < shapes; ++s) {
-    claims += fmt::format(
-        R"({{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{{"name":"c{0}","namespace":"default","uid":"c{0}"}},"spec":{{"devices":{{"requests":[{{"name":"r","exactly":{{"deviceClassName":"gpu","count":1}}}}]}}}}}})"
-        "\n"
-        R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{0}","namespace":"default","uid":"p{0}"}},"spec":{{"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{1}m"}}}}}}],"resourceClaims":[{{"name":"r","resourceClaimName":"c{0}"}}]}}}})"
-        "\n",
-        s,
-        100 + s);
-  }
-  if (auto added = objects.Add(claims, "bench"); !added) {
-    std::printf("%s\n", added.error().message().c_str());
-    return;
-  }
-  placement::Placer placer(view);
-  std::vector<inventory::AllocatedState::Handle> held;
-  std::vector<double> times;
-  const int pods = std::min(nodes * devices / 2, 4000) + shapes;
-  double first = 0;
-  for (int p = 0; p < pods; ++p) {
-    const auto s = static_cast<std::size_t>(p % shapes);
-    placement::ClaimInput input;
-    input.claim = objects.claims[s];
-    const std::int64_t start = ThreadCpu();
-    placement::Decision decision = placer.Place(
-        *objects.pods[s], {&input, 1}, [](std::size_t) { return std::string("share"); });
-    const auto spent = static_cast<double>(ThreadCpu() - start);
-    if (p == 0) {
-      first = spent;
-    } else if (p >= shapes) {
-      times.push_back(spent);
-    }
-    if (decision.placed != placement::Placed::kPlaced) {
-      std::printf(
-          "not placed: %s %s\n", decision.error.c_str(), decision.diagnosis.message.c_str());
-      return;
-    }
-    held.push_back(
-        view.allocated().Commit(view.inventory().UseOf(*input.claim, decision.results[0])));
-    api::core::Pod assumed = *objects.pods[s];
-    const std::string uid = fmt::format("assumed-{}", p);
-    assumed.metadata.uid = uid;
-    view.UpsertPod(assumed, decision.node);
-  }
-  std::sort(times.begin(), times.end());
-  std::printf("| %d nodes x %d devices, %d pod shapes | %s | %s | %s |\n",
-              nodes,
-              devices,
-              shapes,
-              Spelled(times[times.size() / 2]).c_str(),
-              Spelled(times[times.size() * 99 / 100]).c_str(),
-              Spelled(first).c_str());
-  std::fflush(stdout);
-}
-
-int Clusters() {
-  std::printf("| cluster | p50 | p99 | first pod |\n|---|---|---|---|\n");
-  for (const int nodes : {500, 5000, 50000}) {
-    Cluster(nodes, 8, 1);
-  }
-  for (const int shapes : {10, 100}) {
-    Cluster(5000, 8, shapes);
-  }
-  for (const int devices : {1, 32, 128}) {
-    Cluster(500, devices, 1);
-  }
-  return 0;
-}
-
 }  // namespace
 }  // namespace allot::bench
 
@@ -375,6 +238,16 @@ int main(int argc, char** argv) {
   }
   if (verb == "cluster") {
     return allot::bench::Clusters();
+  }
+  if (verb == "cluster-growth") {
+    return allot::bench::ClusterGrowth();
+  }
+  if (verb == "one" && argc == 7) {
+    return allot::bench::OnePoint({.nodes = std::atoi(argv[2]),
+                                   .devices = std::atoi(argv[3]),
+                                   .shapes = std::atoi(argv[4]),
+                                   .percent = std::atof(argv[5]),
+                                   .decisions = std::atoi(argv[6])});
   }
   if (verb == "print") {
     for (const auto& [name, line] : allot::bench::HardProblems()) {

@@ -250,4 +250,50 @@ Prepared PrepareClaims(std::span<const res::ResourceClaim* const> claims,
   return prepared;
 }
 
+bool CanBeRebound(const Prepared& prepared) {
+  return std::all_of(prepared.requests.begin(),
+                     prepared.requests.end(),
+                     [](const PreparedRequest& request) { return request.error.empty(); }) &&
+         std::all_of(
+             prepared.claims.begin(), prepared.claims.end(), [](const PreparedClaim& claim) {
+               return claim.constraint_error.empty() &&
+                      std::all_of(claim.requests.begin(), claim.requests.end(), [](auto& choices) {
+                        return choices.error.empty();
+                      });
+             });
+}
+
+void RebindClaims(Prepared& prepared, std::span<const res::ResourceClaim* const> claims) {
+  for (std::size_t c = 0; c < claims.size(); ++c) {
+    PreparedClaim& claim = prepared.claims[c];
+    claim.claim = claims[c];
+    const Str ns = claims[c]->metadata.namespace_;
+    claim.display.assign(ns);
+    if (!ns.empty()) {
+      claim.display += '/';
+    }
+    claim.display += claims[c]->metadata.name;
+    const res::DeviceClaim& devices = claims[c]->spec.devices;
+    for (std::size_t i = 0; i < claim.constraints.size(); ++i) {
+      claim.constraints[i].attribute = claim.constraints[i].kind == ConstraintKind::kMatch
+                                           ? *devices.constraints[i].match_attribute
+                                           : *devices.constraints[i].distinct_attribute;
+    }
+  }
+  for (PreparedRequest& request : prepared.requests) {
+    const res::DeviceRequest& spec =
+        prepared.claims[request.claim].claim->spec.devices.requests[request.request];
+    const Source from =
+        request.subrequest >= 0
+            ? FromSub(spec.first_available[static_cast<std::size_t>(request.subrequest)])
+            : FromExact(spec, *spec.exactly);
+    request.name = from.name;
+    request.tolerations = *from.tolerations;
+    request.capacity = from.capacity != nullptr ? &from.capacity->requests : nullptr;
+    for (std::size_t i = 0; i < request.derived.size(); ++i) {
+      request.derived[i].name = (*from.derived)[i].name;
+    }
+  }
+}
+
 }  // namespace allot::allocator

@@ -29,6 +29,7 @@ constexpr std::uint32_t Value(DeviceId id) {
 }
 
 struct Slice;
+struct Pool;
 
 struct Device {
   const api::resource::Device* spec = nullptr;  ///< Lifetime: the slice.
@@ -49,6 +50,7 @@ struct Slice : std::enable_shared_from_this<Slice> {
   base::Arena arena;
   std::string_view name;
   const api::resource::ResourceSliceSpec* spec = nullptr;  ///< Lifetime: this.
+  Pool* pool = nullptr;                                    ///< Lifetime: the inventory.
   DeviceIndex first{};
   std::vector<Device> devices;
   bool per_device = false;      ///< perDeviceNodeSelection is true

@@ -197,6 +197,7 @@ struct Inventory::Impl {
 
   void Insert(const SliceOwner& slice) {
     Pool& pool = PoolOf(*slice);
+    slice->pool = &pool;
     InsertByName(pool.slices, slice);
     pool.views.clear();
     if (slice->local) {
@@ -209,7 +210,7 @@ struct Inventory::Impl {
   }
 
   void Remove(const SliceOwner& slice) {
-    Pool& pool = PoolOf(*slice);
+    Pool& pool = *slice->pool;
     Touch(*slice, pool);
     std::erase(pool.slices, slice);
     pool.views.clear();
@@ -231,7 +232,7 @@ struct Inventory::Impl {
         continue;
       }
       SetTaints(*slice);
-      Touch(*slice, PoolOf(*slice));
+      Touch(*slice, *slice->pool);
     }
   }
 
@@ -268,7 +269,7 @@ struct Inventory::Impl {
         return false;
       }
       if (*match) {
-        relevant[&PoolOf(*slice)].push_back(slice);
+        relevant[slice->pool].push_back(slice);
       }
       return true;
     };
@@ -407,6 +408,10 @@ ClassPtr Inventory::FindClass(std::string_view name) const {
   return found != impl_->classes.end() ? found->second : nullptr;
 }
 
+bool Inventory::HasClass(std::string_view name) const {
+  return impl_->classes.contains(name);
+}
+
 ClassPtr Inventory::FindClassOfExtendedResource(std::string_view resource) const {
   const auto found = impl_->extended.find(resource);
   return found != impl_->extended.end() ? found->second : nullptr;
@@ -458,7 +463,7 @@ bool Inventory::NodeSeeing(DeviceId id, std::string_view& node_name) const {
   if (!slice->local) {
     return false;
   }
-  Pool& pool = impl_->PoolOf(*slice);
+  Pool& pool = *slice->pool;
   if (pool.one_node == Pool::OneNode::kUnknown) {
     // Devices of one pool may share counters over nodes.
     const bool one = std::all_of(pool.slices.begin(), pool.slices.end(), [&](const auto& other) {

@@ -66,6 +66,7 @@ class Inventory {
 
   /// Null when there is no such class.
   [[nodiscard]] ClassPtr FindClass(std::string_view name) const;
+  [[nodiscard]] bool HasClass(std::string_view name) const;
   /// The class that serves an extended resource name, explicit or implicit; null when none does.
   [[nodiscard]] ClassPtr FindClassOfExtendedResource(std::string_view resource) const;
   [[nodiscard]] bool AnyExtendedResource() const;

@@ -78,7 +78,8 @@ struct ClusterView::Impl {
 
   inventory::Inventory inventory;
   inventory::AllocatedState allocated;
-  std::map<std::string, std::unique_ptr<NodeInfo>, std::less<>> nodes;
+  std::map<std::string, std::unique_ptr<NodeInfo>, std::less<>> nodes;  // in name order
+  std::unordered_map<std::string_view, NodeInfo*> by_name;              // the same, found fast
   // Pods whose node is not known (yet) are kept here under the node's name.
   std::map<std::string, std::vector<PodOnNode>, std::less<>> homeless;
   std::unordered_map<std::string, std::string> node_of_pod;  // uid -> node name
@@ -125,7 +126,7 @@ struct ClusterView::Impl {
     if (found == node_of_pod.end()) {
       return;
     }
-    if (const auto node = nodes.find(found->second); node != nodes.end()) {
+    if (const auto node = by_name.find(found->second); node != by_name.end()) {
       auto& pods = node->second->pods;
       const auto pod =
           std::find_if(pods.begin(), pods.end(), [&](const PodOnNode& p) { return p.uid == uid; });
@@ -160,6 +161,7 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
       impl_->free_indices.pop_back();
     }
     impl_->by_index[node.index] = &node;
+    impl_->by_name.emplace(node.name, &node);
     impl_->sorted_stale = true;
     ++impl_->nodes_epoch;
   }
@@ -208,6 +210,7 @@ void ClusterView::DeleteNode(std::string_view name) {
   impl_->Changed(node);
   impl_->load.Remove(node.index);
   impl_->by_index[node.index] = nullptr;
+  impl_->by_name.erase(node.name);
   for (const PodOnNode& pod : node.pods) {
     impl_->ForgetPriority(pod.priority);
   }
@@ -284,8 +287,8 @@ const LoadIndex& ClusterView::by_load() const {
 }
 
 NodeInfo* ClusterView::FindNode(std::string_view name) const {
-  const auto found = impl_->nodes.find(name);
-  return found != impl_->nodes.end() ? found->second.get() : nullptr;
+  const auto found = impl_->by_name.find(name);
+  return found != impl_->by_name.end() ? found->second : nullptr;
 }
 
 std::uint64_t ClusterView::nodes_epoch() const {

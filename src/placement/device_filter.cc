@@ -17,6 +17,8 @@ using allocator::Verdict;
 constexpr std::string_view kCannotAllocate = "cannot allocate all claims";
 // Points of the first choice of a prioritized list; one less for each later one.
 constexpr std::int64_t kFirstChoice = 8;
+// Compiled claims kept.
+constexpr std::size_t kMaxPrepared = 4096;
 
 bool NeedsNodeOperationsFeature(const res::AllocationResult& allocation) {
   return std::any_of(allocation.devices.results.begin(),
@@ -34,6 +36,23 @@ std::string Display(const res::ResourceClaim& claim) {
   return claim.metadata.namespace_.empty()
              ? std::string(claim.metadata.name)
              : fmt::format("{}/{}", claim.metadata.namespace_, claim.metadata.name);
+}
+
+allocator::PreparedPtr PreparedCache::Get(const ShapeKey& key,
+                                          std::span<const res::ResourceClaim* const> claims) {
+  if (class_version_ != inventory_.class_version() || known_.size() >= kMaxPrepared) {
+    class_version_ = inventory_.class_version();
+    known_.clear();
+  }
+  if (const auto known = known_.find(key); known != known_.end()) {
+    allocator::RebindClaims(*known->second, claims);
+    return known->second;
+  }
+  const allocator::PreparedPtr made = allocator_.Prepare(claims);
+  if (!allocator::CanBeRebound(*made)) {
+    return made;
+  }
+  return known_[key] = std::make_shared<allocator::Prepared>(*made);
 }
 
 const ClaimVariant& Placer::Impl::VariantFor(Attempt& attempt, const NodeInfo& node) {
@@ -55,7 +74,9 @@ const ClaimVariant& Placer::Impl::VariantFor(Attempt& attempt, const NodeInfo& n
   variant->served = std::move(served);
   variant->uses_devices = !claims.empty();
   if (variant->uses_devices) {
-    variant->prepared = allocator.Prepare(claims);
+    variant->prepared = variant->extended.claim == nullptr
+                            ? prepared.Get(attempt.claims_key, claims)
+                            : allocator.Prepare(claims);
   }
   return *attempt.variants.emplace_back(std::move(variant));
 }

@@ -37,7 +37,8 @@ Placer::Impl::Impl(ClusterView& view_in)
     : view(view_in),
       inventory(view_in.inventory()),
       allocator(view_in.inventory()),
-      cache(view_in) {}
+      cache(view_in),
+      prepared(view_in.inventory(), allocator) {}
 
 Attempt Placer::Impl::Begin(const Pod& pod,
                             std::span<const ClaimInput> claims,
@@ -53,6 +54,7 @@ Attempt Placer::Impl::Begin(const Pod& pod,
       attempt.fixed_device_score += DeviceScoreOf(*input.claim, *input.allocation);
     }
   }
+  attempt.claims_key = ClaimsKeyOf(claims, inventory.features());
   return attempt;
 }
 
@@ -82,7 +84,7 @@ std::string Placer::Impl::PreFilter(const Attempt& attempt,
               name);
           return error;
         }
-        if (inventory.FindClass(device_class) != nullptr) {
+        if (inventory.HasClass(device_class)) {
           return {};
         }
         cause = {CauseKind::kClassMissing,
@@ -139,8 +141,8 @@ void Placer::Impl::Choose(Attempt& attempt,
       PlaceAmong(attempt, pinned, 0, /*others_are_out=*/false, share_ids, decision)) {
     return;
   }
-  ShapeKey key = ShapeOf(attempt.facts, attempt.claims, inventory.features());
-  key.b += static_cast<std::uint64_t>(attempt.options->profile);
+  const ShapeKey key =
+      ShapeOf(attempt.facts, attempt.claims_key, attempt.options->profile, inventory.features());
   const bool alone = !view.any_soft_taint() && ScoresStandAlone(attempt.facts, attempt.claims) &&
                      attempt.options->profile == Profile::kCompatible;
   if (nodes > kNodesAllTried && alone && !cache.IsWarm(key) &&
@@ -174,7 +176,12 @@ Decision Placer::Place(const Pod& pod,
   if (!pre_filter.empty()) {
     decision.filter_text = PreFilterText(nodes.size(), pre_filter);
     decision.diagnosis.causes.push_back(std::move(cause));
-    impl_->Preempt(attempt, {}, decision);
+    if (named.conflict) {
+      // Upstream's device plugin has not begun yet, and says so instead of asking for preemption.
+      decision.preemption_text = "not found";
+    } else {
+      impl_->Preempt(attempt, {}, decision);
+    }
     Impl::Finish(decision);
     return decision;
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,12 +31,32 @@ struct ClaimVariant {
   bool uses_devices = false;
 };
 
+/// Compiled claims of the pods seen lately, by shape of the claims: pods of one kind bring claims
+/// of their own that say the same.
+class PreparedCache {
+ public:
+  PreparedCache(inventory::Inventory& inventory, allocator::Allocator& allocator)
+      : inventory_(inventory), allocator_(allocator) {}
+
+  /// What `claims` compile to. REQUIRES: claims of one key are equal in all that is compiled.
+  /// Lifetime: until the next call.
+  [[nodiscard]] allocator::PreparedPtr Get(
+      const ShapeKey& key, std::span<const api::resource::ResourceClaim* const> claims);
+
+ private:
+  inventory::Inventory& inventory_;
+  allocator::Allocator& allocator_;
+  std::uint64_t class_version_ = 0;
+  std::unordered_map<ShapeKey, std::shared_ptr<allocator::Prepared>, ShapeKeyHash> known_;
+};
+
 /// What one attempt works on.
 struct Attempt {
   PodFacts facts;
   std::span<const ClaimInput> claims;
   const PlaceOptions* options = nullptr;
   std::vector<const api::resource::ResourceClaim*> to_allocate;
+  ShapeKey claims_key;
   std::shared_ptr<base::Arena> arena = std::make_shared<base::Arena>();
   std::vector<std::unique_ptr<ClaimVariant>> variants;
   std::vector<std::size_t> unavailable;
@@ -159,6 +180,7 @@ struct Placer::Impl {
   allocator::Allocator allocator;
   allocator::Outcome outcome;
   ShapeCache cache;
+  PreparedCache prepared;
 };
 
 // Clusters of up to this many nodes are looked at whole, as upstream does.

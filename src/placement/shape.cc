@@ -185,10 +185,28 @@ void AddContainers(Hasher& hash, const PodFacts& facts) {
 
 }  // namespace
 
+ShapeKey ClaimsKeyOf(std::span<const ClaimInput> claims, const inventory::Features& features) {
+  Hasher hash;
+  hash.Add(std::uint64_t{claims.size()});
+  for (const ClaimInput& input : claims) {
+    hash.Add(input.allocation != nullptr);
+    if (input.allocation != nullptr) {
+      AddAllocated(hash, input, features);
+    } else {
+      AddClaim(hash, *input.claim);
+    }
+  }
+  return hash.key();
+}
+
 ShapeKey ShapeOf(const PodFacts& facts,
-                 std::span<const ClaimInput> claims,
+                 const ShapeKey& claims,
+                 Profile profile,
                  const inventory::Features& features) {
   Hasher hash;
+  hash.Add(claims.a);
+  hash.Add(claims.b);
+  hash.Add(static_cast<std::uint64_t>(profile));
   const api::core::PodSpec& spec = facts.pod->spec;
   hash.Add(facts.requests);
   hash.Add(facts.nonzero);
@@ -224,15 +242,6 @@ ShapeKey ShapeOf(const PodFacts& facts,
   // claim.
   if (!facts.requests.scalars.empty() || features.node_allocatable_resources) {
     AddContainers(hash, facts);
-  }
-  hash.Add(std::uint64_t{claims.size()});
-  for (const ClaimInput& input : claims) {
-    hash.Add(input.allocation != nullptr);
-    if (input.allocation != nullptr) {
-      AddAllocated(hash, input, features);
-    } else {
-      AddClaim(hash, *input.claim);
-    }
   }
   return hash.key();
 }

@@ -17,9 +17,17 @@ struct ShapeKey {
   friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
 };
 
-/// The key. Cost: O(bytes of the specs).
+struct ShapeKeyHash {
+  std::size_t operator()(const ShapeKey& key) const { return key.a; }
+};
+
+/// The key of the claims alone. Cost: O(bytes of their specs).
+[[nodiscard]] ShapeKey ClaimsKeyOf(std::span<const ClaimInput> claims,
+                                   const inventory::Features& features);
+/// The key of the pod with such claims. Cost: O(bytes of its spec).
 [[nodiscard]] ShapeKey ShapeOf(const PodFacts& pod,
-                               std::span<const ClaimInput> claims,
+                               const ShapeKey& claims,
+                               Profile profile,
                                const inventory::Features& features);
 
 /// True when the devices a node would give are part of its score.

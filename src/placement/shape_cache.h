@@ -88,9 +88,6 @@ class ShapeCache {
   [[nodiscard]] const Stats& stats() const { return stats_; }
 
  private:
-  struct KeyHash {
-    std::size_t operator()(const ShapeKey& key) const { return key.a; }
-  };
   void ReadLogs();
   void ReadDevices();
   void Reset();
@@ -101,7 +98,7 @@ class ShapeCache {
   [[nodiscard]] std::uint64_t end() const { return log_start_ + log_.size(); }
 
   ClusterView& view_;
-  std::unordered_map<ShapeKey, Shape, KeyHash> shapes_;
+  std::unordered_map<ShapeKey, Shape, ShapeKeyHash> shapes_;
   std::vector<std::uint32_t> rank_of_index_;
   std::uint64_t nodes_epoch_ = 0;
   std::uint64_t class_version_ = 0;

@@ -137,6 +137,10 @@ void Scheduler::IndexClaims(const Pod& pod) {
       keys.push_back(Key(pod.metadata.namespace_, ref.name));
     }
   }
+  // Several entries may name one claim.
+  std::ranges::sort(keys);
+  const auto repeated = std::ranges::unique(keys);
+  keys.erase(repeated.begin(), repeated.end());
   const std::string uid(pod.metadata.uid);
   const auto known = claims_of_pod_.find(uid);
   if (known != claims_of_pod_.end() ? known->second == keys : keys.empty()) {
