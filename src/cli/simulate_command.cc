@@ -48,25 +48,26 @@ struct Options {
   bool help = false;
 };
 
-// One flag with a value: "--name value" or "--name=value".
+// One flag with a value: "--name value" or "--name=value". `missing` names a flag that lacks it.
 bool TakeValue(Arguments arguments,
                std::size_t& i,
                std::string_view name,
                std::string_view short_name,
-               std::string& value) {
+               std::string& value,
+               std::string& missing) {
   const std::string& argument = arguments[i];
   if (argument.starts_with(std::string(name) + "=")) {
     value = argument.substr(name.size() + 1);
+    missing = value.empty() ? std::string(name) : missing;
     return true;
   }
   if (argument != name && (short_name.empty() || argument != short_name)) {
     return false;
   }
-  if (i + 1 >= arguments.size()) {
-    value.clear();
-    return true;
+  if (i + 1 < arguments.size()) {
+    value = arguments[++i];
   }
-  value = arguments[++i];
+  missing = value.empty() ? argument : missing;
   return true;
 }
 
@@ -74,26 +75,27 @@ base::Result<Options> ParseOptions(Arguments arguments) {
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string value;
+    std::string missing;
     if (arguments[i] == "-h" || arguments[i] == "--help") {
       options.help = true;
     } else if (arguments[i] == "--cases") {
       options.cases = true;
-    } else if (TakeValue(arguments, i, "--filename", "-f", value)) {
+    } else if (TakeValue(arguments, i, "--filename", "-f", value, missing)) {
       options.files.push_back(value);
-    } else if (TakeValue(arguments, i, "--output", "-o", value)) {
-      if (value != "table" && value != "yaml" && value != "json") {
+    } else if (TakeValue(arguments, i, "--output", "-o", value, missing)) {
+      if (!value.empty() && value != "table" && value != "yaml" && value != "json") {
         return base::Error(
             base::Reason::kBadRequest,
             fmt::format("output form \"{}\" is not one of table, yaml, json", value));
       }
       options.output = value;
-    } else if (TakeValue(arguments, i, "--feature-gates", "", value) ||
-               TakeValue(arguments, i, "--gates", "", value)) {
+    } else if (TakeValue(arguments, i, "--feature-gates", "", value, missing) ||
+               TakeValue(arguments, i, "--gates", "", value, missing)) {
       ALLOT_RETURN_IF_ERROR(options.simulate.gates.Parse(value));
-    } else if (TakeValue(arguments, i, "--per-node", "", value)) {
+    } else if (TakeValue(arguments, i, "--per-node", "", value, missing)) {
       options.simulate.only_node = value;
-    } else if (TakeValue(arguments, i, "--profile", "", value)) {
-      if (value != "compat" && value != "packing") {
+    } else if (TakeValue(arguments, i, "--profile", "", value, missing)) {
+      if (!value.empty() && value != "compat" && value != "packing") {
         return base::Error(base::Reason::kBadRequest,
                            fmt::format("profile \"{}\" is not one of compat, packing", value));
       }
@@ -102,6 +104,10 @@ base::Result<Options> ParseOptions(Arguments arguments) {
     } else {
       return base::Error(base::Reason::kBadRequest,
                          fmt::format("unknown argument \"{}\"", arguments[i]));
+    }
+    if (!missing.empty()) {
+      return base::Error(base::Reason::kBadRequest,
+                         fmt::format("flag needs an argument: {}", missing));
     }
   }
   if (options.files.empty() && !options.cases && !options.help) {
@@ -124,6 +130,10 @@ base::Result<void> ReadPath(const Io& io, const std::string& path, snapshot::Clu
     if (error) {
       return base::Error(base::Reason::kNotFound, fmt::format("{}: {}", path, error.message()));
     }
+    if (files.empty()) {
+      return base::Error(base::Reason::kNotFound,
+                         fmt::format("{}: no .yaml, .yml or .json file in this folder", path));
+    }
     std::sort(files.begin(), files.end());
     for (const std::string& file : files) {
       ALLOT_RETURN_IF_ERROR(ReadPath(io, file, cluster));
@@ -132,6 +142,43 @@ base::Result<void> ReadPath(const Io& io, const std::string& path, snapshot::Clu
   }
   ALLOT_ASSIGN_OR_RETURN(const std::string text, ReadFile(io, path));
   return cluster.Add(text, path == "-" ? "standard input" : path);
+}
+
+// Nothing to work on, or a node that nobody knows.
+base::Result<void> CheckInput(const snapshot::Cluster& cluster, const Options& options) {
+  if (cluster.nodes.empty() && cluster.pods.empty() && cluster.slices.empty() &&
+      cluster.classes.empty() && cluster.claims.empty() && cluster.templates.empty() &&
+      cluster.rules.empty()) {
+    return base::Error(base::Reason::kBadRequest,
+                       "no nodes, pods, slices, classes, claims or templates were read");
+  }
+  const std::string& node = options.simulate.only_node;
+  if (!node.empty() && std::none_of(cluster.nodes.begin(),
+                                    cluster.nodes.end(),
+                                    [&](const auto* one) { return one->metadata.name == node; })) {
+    return base::Error(base::Reason::kNotFound,
+                       fmt::format("--per-node: there is no node \"{}\" among the objects", node));
+  }
+  return {};
+}
+
+// Workloads make pods only in a live cluster; whoever gives one here should know.
+std::string LeftOut(const snapshot::Cluster& cluster) {
+  std::string out;
+  for (const std::string_view kind : {"CronJob",
+                                      "DaemonSet",
+                                      "Deployment",
+                                      "Job",
+                                      "PodGroup",
+                                      "ReplicaSet",
+                                      "StatefulSet",
+                                      "Workload"}) {
+    if (const auto found = cluster.ignored.find(std::string(kind));
+        found != cluster.ignored.end()) {
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", found->second, kind);
+    }
+  }
+  return out;
 }
 
 // ---- table
@@ -200,7 +247,7 @@ void PrintTable(const Io& io, const analysis::Simulation& simulation) {
                   pod.placed ? pod.node : "<none>",
                   pod.placed ? DevicesOf(pod) : "<none>"});
   }
-  if (!table.empty()) {
+  if (!simulation.pods.empty()) {
     io.out(table.ToString());
   }
   for (const analysis::SimulatedPod& pod : simulation.pods) {
@@ -372,6 +419,13 @@ int RunSimulate(Arguments arguments, const Io& io) {
       io.err(fmt::format("error: {}\n", read.error().message()));
       return kFailed;
     }
+  }
+  if (auto good = CheckInput(cluster, *options); !good) {
+    io.err(fmt::format("error: {}\n", good.error().message()));
+    return kFailed;
+  }
+  if (const std::string left_out = LeftOut(cluster); !left_out.empty()) {
+    io.err(fmt::format("note: left out: {}; only pods are placed\n", left_out));
   }
   const analysis::Simulation simulation = analysis::Simulate(cluster, options->simulate);
   if (options->output == "table") {

@@ -75,7 +75,7 @@ const ClaimVariant& Placer::Impl::VariantFor(Attempt& attempt, const NodeInfo& n
   variant->uses_devices = !claims.empty();
   if (variant->uses_devices) {
     variant->prepared = variant->extended.claim == nullptr
-                            ? prepared.Get(attempt.claims_key, claims)
+                            ? compiled.Get(attempt.claims_key, claims)
                             : allocator.Prepare(claims);
   }
   return *attempt.variants.emplace_back(std::move(variant));
@@ -127,11 +127,13 @@ void Placer::Impl::FilterDevices(Attempt& attempt,
       case Verdict::kAllocated: break;
       case Verdict::kFatal: result.fatal = FatalText(outcome.error); return;
       case Verdict::kNodeError:
-        result.status = {{outcome.error}, CauseKind::kPoolInvalid, false, true, {}};
+        result.status = Rejection(CauseKind::kPoolInvalid, outcome.error);
+        result.status.by_devices = true;
         return;
       case Verdict::kInfeasible:
       case Verdict::kBudgetExhausted:
-        result.status = {{std::string(kCannotAllocate)}, CauseKind::kCombination, false, true, {}};
+        result.status = Rejection(CauseKind::kCombination, std::string(kCannotAllocate));
+        result.status.by_devices = true;
         return;
     }
     result.devices = DeviceScore(attempt, *variant.prepared);
@@ -143,11 +145,8 @@ void Placer::Impl::FilterDevices(Attempt& attempt,
     }
   }
   if (!unavailable.empty()) {
-    result.status = {{"resourceclaim not available on the node"},
-                     CauseKind::kClaimPinned,
-                     false,
-                     false,
-                     std::move(unavailable)};
+    result.status = Rejection(CauseKind::kClaimPinned, "resourceclaim not available on the node");
+    result.status.unavailable = std::move(unavailable);
   }
 }
 

@@ -27,7 +27,7 @@ NodeDiagnosis Placer::Impl::ExplainNode(Attempt& attempt,
   NodeStatus status = RunFilters(attempt.facts, node, inventory);
   if (!named.all &&
       std::find(named.names.begin(), named.names.end(), node.name) == named.names.end()) {
-    status = {{"node(s) didn't satisfy plugin(s) [NodeAffinity]"}, CauseKind::kNodeAffinity, false};
+    status = Rejection(CauseKind::kNodeAffinity, "node(s) didn't satisfy plugin(s) [NodeAffinity]");
   }
   const ClaimVariant& variant = VariantFor(attempt, node);
   if (!status.ok()) {

@@ -12,10 +12,6 @@ using api::core::NodeSelector;
 using api::core::Pod;
 using api::core::Toleration;
 
-NodeStatus Reject(CauseKind kind, std::string reason, bool resolvable = false) {
-  return {{std::move(reason)}, kind, resolvable};
-}
-
 bool IsTolerated(const Pod& pod,
                  std::string_view key,
                  std::string_view value,
@@ -160,28 +156,28 @@ NodeStatus RunFilters(const PodFacts& pod,
                       const inventory::Inventory& inventory) {
   const Pod& spec = *pod.pod;
   if (!spec.spec.node_name.empty() && spec.spec.node_name != node.name) {
-    return Reject(CauseKind::kNodeName, "node(s) didn't match the requested node name");
+    return Rejection(CauseKind::kNodeName, "node(s) didn't match the requested node name");
   }
   if (node.unschedulable &&
       !IsTolerated(spec, "node.kubernetes.io/unschedulable", "", "NoSchedule")) {
-    return Reject(CauseKind::kNodeUnschedulable, "node(s) were unschedulable");
+    return Rejection(CauseKind::kNodeUnschedulable, "node(s) were unschedulable");
   }
   for (const api::core::Taint& taint : node.taints) {
     if ((taint.effect == "NoSchedule" || taint.effect == "NoExecute") &&
         !IsTolerated(spec, taint.key, taint.value, taint.effect)) {
-      return Reject(CauseKind::kNodeTaint, "node(s) had untolerated taint(s)");
+      return Rejection(CauseKind::kNodeTaint, "node(s) had untolerated taint(s)");
     }
   }
   if (!MatchesAffinity(spec, node)) {
-    return Reject(CauseKind::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector");
+    return Rejection(CauseKind::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector");
   }
   for (const std::string& wanted : pod.host_ports) {
     if (std::any_of(ports_in_use.begin(), ports_in_use.end(), [&](const std::string& used) {
           return PortsConflict(wanted, used);
         })) {
-      return Reject(CauseKind::kNodePorts,
-                    "node(s) didn't have free ports for the requested pod ports",
-                    /*resolvable=*/true);
+      return Rejection(CauseKind::kNodePorts,
+                       "node(s) didn't have free ports for the requested pod ports",
+                       /*resolvable=*/true);
     }
   }
   return ResourceFit(pod, node, requested, inventory).Run(pod_count);

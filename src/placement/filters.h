@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "allocator/diagnosis.h"
@@ -37,6 +38,17 @@ struct NodeStatus {
   [[nodiscard]] bool ok() const { return reasons.empty(); }
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
+
+/// A status with one reason.
+[[nodiscard]] inline NodeStatus Rejection(allocator::CauseKind kind,
+                                          std::string reason,
+                                          bool resolvable = false) {
+  NodeStatus status;
+  status.reasons.push_back(std::move(reason));
+  status.kind = kind;
+  status.resolvable = resolvable;
+  return status;
+}
 
 /// Runs the filters in order and stops at the first that rejects. Resources that `delegated` names
 /// are served by devices on this node and not counted. `used` stands in for the node's pods.

@@ -260,7 +260,7 @@ class Builder {
 };
 
 NodeStatus TooSmall(std::string reason) {
-  return {{std::move(reason)}, CauseKind::kNodeResources, false};
+  return Rejection(CauseKind::kNodeResources, std::move(reason));
 }
 
 bool IsHugePages(Str resource) {
@@ -379,25 +379,28 @@ bool HasMappedDevice(const res::AllocationResult& allocation,
   });
 }
 
-NodeStatus CheckMappedSharing(const Pod& pod,
-                              const res::ResourceClaim& claim,
-                              const res::AllocationResult& allocation,
-                              const inventory::Inventory& inventory) {
+bool IsReservedForPod(const Pod& pod, const res::ResourceClaim& claim) {
   const auto& users = claim.status.reserved_for;
   const auto* const group = pod.spec.scheduling_group;
-  const bool ours = std::any_of(users.begin(), users.end(), [&](const auto& user) {
+  return std::any_of(users.begin(), users.end(), [&](const auto& user) {
     return user.uid == pod.metadata.uid ||
            (user.resource == "podgroups" && group != nullptr && group->pod_group_name != nullptr &&
             *group->pod_group_name == user.name);
   });
-  if (users.empty() || ours || !HasMappedDevice(allocation, inventory)) {
+}
+
+NodeStatus CheckMappedSharing(const Pod& pod,
+                              const res::ResourceClaim& claim,
+                              const res::AllocationResult& allocation,
+                              const inventory::Inventory& inventory) {
+  if (claim.status.reserved_for.empty() || IsReservedForPod(pod, claim) ||
+      !HasMappedDevice(allocation, inventory)) {
     return {};
   }
-  return {{fmt::format("node allocatable resource claim {} has a mapped device and cannot be "
-                       "shared across pods",
-                       claim.metadata.name)},
-          CauseKind::kClaimPinned,
-          false};
+  return Rejection(CauseKind::kClaimPinned,
+                   fmt::format("node allocatable resource claim {} has a mapped device and cannot "
+                               "be shared across pods",
+                               claim.metadata.name));
 }
 
 DeviceDemand CheckDeviceDemand(const PodFacts& pod,

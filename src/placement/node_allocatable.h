@@ -38,6 +38,10 @@ struct DeviceDemand {
 [[nodiscard]] bool HasMappedDevice(const api::resource::AllocationResult& allocation,
                                    const inventory::Inventory& inventory);
 
+/// True when the claim is reserved for the pod, or for its group.
+[[nodiscard]] bool IsReservedForPod(const api::core::Pod& pod,
+                                    const api::resource::ResourceClaim& claim);
+
 /// The rejection of a mapped claim that others use; ok otherwise.
 [[nodiscard]] NodeStatus CheckMappedSharing(const api::core::Pod& pod,
                                             const api::resource::ResourceClaim& claim,

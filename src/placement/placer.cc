@@ -38,7 +38,7 @@ Placer::Impl::Impl(ClusterView& view_in)
       inventory(view_in.inventory()),
       allocator(view_in.inventory()),
       cache(view_in),
-      prepared(view_in.inventory(), allocator) {}
+      compiled(view_in.inventory(), allocator) {}
 
 Attempt Placer::Impl::Begin(const Pod& pod,
                             std::span<const ClaimInput> claims,
@@ -54,7 +54,7 @@ Attempt Placer::Impl::Begin(const Pod& pod,
       attempt.fixed_device_score += DeviceScoreOf(*input.claim, *input.allocation);
     }
   }
-  attempt.claims_key = ClaimsKeyOf(claims, inventory.features());
+  attempt.claims_key = ClaimsKeyOf(pod, claims, inventory.features());
   return attempt;
 }
 

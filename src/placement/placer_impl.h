@@ -180,7 +180,7 @@ struct Placer::Impl {
   allocator::Allocator allocator;
   allocator::Outcome outcome;
   ShapeCache cache;
-  PreparedCache prepared;
+  PreparedCache compiled;
 };
 
 // Clusters of up to this many nodes are looked at whole, as upstream does.

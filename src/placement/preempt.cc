@@ -42,7 +42,7 @@ std::vector<std::string> Placer::Impl::VictimsOn(Attempt& attempt,
     }
   }
   if (victims.empty()) {
-    why = {{std::string(kNoVictims)}, CauseKind::kNodeResources, false};
+    why = Rejection(CauseKind::kNodeResources, std::string(kNoVictims));
     return {};
   }
   const auto fits = [&]() {

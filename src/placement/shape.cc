@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "placement/node_allocatable.h"
+
 namespace allot::placement {
 namespace {
 
@@ -138,7 +140,10 @@ void AddTerms(Hasher& hash, const schema::List<api::core::NodeSelectorTerm>& ter
 }
 
 // What of an allocated claim says where it can be used.
-void AddAllocated(Hasher& hash, const ClaimInput& input, const inventory::Features& features) {
+void AddAllocated(Hasher& hash,
+                  const api::core::Pod& pod,
+                  const ClaimInput& input,
+                  const inventory::Features& features) {
   const res::AllocationResult& allocation = *input.allocation;
   hash.Add(input.conditions_failed);
   hash.Add(allocation.node_selector != nullptr);
@@ -151,10 +156,8 @@ void AddAllocated(Hasher& hash, const ClaimInput& input, const inventory::Featur
   if (features.node_allocatable_resources) {
     // Its devices take of the node, and only its users may use it.
     hash.Add(input.claim->metadata.uid);
-    hash.Add(std::uint64_t{input.claim->status.reserved_for.size()});
-    for (const auto& user : input.claim->status.reserved_for) {
-      hash.Add(user.uid);
-    }
+    hash.Add(input.claim->status.reserved_for.empty());
+    hash.Add(IsReservedForPod(pod, *input.claim));
   }
 }
 
@@ -185,13 +188,15 @@ void AddContainers(Hasher& hash, const PodFacts& facts) {
 
 }  // namespace
 
-ShapeKey ClaimsKeyOf(std::span<const ClaimInput> claims, const inventory::Features& features) {
+ShapeKey ClaimsKeyOf(const api::core::Pod& pod,
+                     std::span<const ClaimInput> claims,
+                     const inventory::Features& features) {
   Hasher hash;
   hash.Add(std::uint64_t{claims.size()});
   for (const ClaimInput& input : claims) {
     hash.Add(input.allocation != nullptr);
     if (input.allocation != nullptr) {
-      AddAllocated(hash, input, features);
+      AddAllocated(hash, pod, input, features);
     } else {
       AddClaim(hash, *input.claim);
     }

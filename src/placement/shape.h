@@ -22,7 +22,8 @@ struct ShapeKeyHash {
 };
 
 /// The key of the claims alone. Cost: O(bytes of their specs).
-[[nodiscard]] ShapeKey ClaimsKeyOf(std::span<const ClaimInput> claims,
+[[nodiscard]] ShapeKey ClaimsKeyOf(const api::core::Pod& pod,
+                                   std::span<const ClaimInput> claims,
                                    const inventory::Features& features);
 /// The key of the pod with such claims. Cost: O(bytes of its spec).
 [[nodiscard]] ShapeKey ShapeOf(const PodFacts& pod,

@@ -127,6 +127,30 @@ class ManifestsTest(unittest.TestCase):
         for name in ("pod-no-toleration", "pod-with-toleration", "pod-with-300s-toleration"):
             plane.allot("wait", "--for=jsonpath={.status.phase}=Running", f"pod/{name}", "-n", "basic-resourceclaimtemplate", "--timeout=30s")
 
+    def test_prioritized_alternatives_fall_back_and_prefer(self):
+        plane = self.start("example-driver.yaml", ())
+        self.apply(plane, *manifest("12"))
+        for name in ("pod0", "pod1"):
+            plane.allot("wait", "--for=jsonpath={.status.phase}=Running", f"pod/{name}", "-n", "prioritized-alternatives", "--timeout=30s")
+        chosen = {claim["status"]["reservedFor"][0]["name"]: [r["request"] for r in claim["status"]["allocation"]["devices"]["results"]]
+                  for claim in self.get(plane, "resourceclaims", "-n", "prioritized-alternatives")["items"]}
+        self.assertEqual(chosen, {"pod0": ["gpu/older-gpu"], "pod1": ["gpu/latest-gpu"]})
+
+    def test_seven_small_partitions_of_one_card_and_no_eighth(self):
+        plane = self.start()
+        published = slices("h100-mig-dynamic.yaml")
+        self.apply(plane, *(node(name) for name in sorted({s["spec"]["nodeName"] for s in published})), *published, NVIDIA_CLASSES,
+                   template("one", [request("r", "mig.nvidia.com", "device.attributes['gpu.nvidia.com'].profile == '1g.10gb'")]),
+                   *(pod(f"p{i}", "one") for i in range(1, 8)))
+        for i in range(1, 8):
+            self.wait_scheduled(plane, f"p{i}")
+        self.assertEqual(len({device for used in self.devices(plane).values() for device in used}), 7)
+        self.apply(plane, pod("p8", "one"))
+        self.wait_scheduled(plane, "p8", status="False")
+        conditions = self.get(plane, "pod", "p8")["status"]["conditions"]
+        self.assertIn("0/1 nodes are available: 1 cannot allocate all claims.", conditions[0]["message"])
+        self.assertIn("counter", plane.allot("explain", "pod/p8")[1].lower())
+
     def test_a_bare_pod_of_the_mig_demo_gets_four_partitions_of_one_gpu(self):
         plane = self.start()
         published = slices("a100-40-static-mig.yaml")

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs the recorded scenarios on an empty control plane. usage: run.sh BINARY [--list main.txt|allocator.txt] [scenario.py options]
+# Runs the recorded scenarios on an empty control plane. usage: run.sh BINARY [--list main.txt|allocator.txt|scheduling.txt] [scenario.py options]
 set -eu
 allot=$1
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../tools/scenario.py
-lists="main.txt allocator.txt"
+lists="main.txt allocator.txt scheduling.txt"
 if [ "${1:-}" = --list ]; then
   lists=$2
   shift 2

@@ -1,0 +1,291 @@
+#include "inventory/pools.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "inventory/objects_test.h"
+
+namespace allot::inventory {
+namespace {
+
+// What node n1 sees: pools as "p complete: a b", "p incomplete 1/2", "p invalid: why", or an error.
+std::string Seen(Inventory& inventory, const NodeRef& node) {
+  const NodeViewPtr view = inventory.ViewFor(node);
+  std::string out = view->error;
+  for (const PoolViewPtr& pool : view->pools) {
+    out += (out.empty() ? "" : "; ") + std::string(pool->pool);
+    if (pool->state == PoolState::kIncomplete) {
+      out += " incomplete " + std::to_string(pool->observed_slices) + "/" +
+             std::to_string(pool->wanted_slices);
+    } else if (pool->state == PoolState::kInvalid) {
+      out += " invalid: " + pool->invalid_reason;
+    } else {
+      out += " complete:";
+      for (const SlicePtr& slice : pool->slices) {
+        for (const Device& device : slice->devices) {
+          out += " " + std::string(device.spec->name);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+std::string Devices(const std::string& names) {
+  std::string out = "'devices':[";
+  for (const char name : names) {
+    out += (out.back() == '[' ? "" : ",") + std::string("{'name':'") + name + "'}";
+  }
+  return out + "]";
+}
+
+constexpr const char* kSet = "'sharedCounters':[{'name':'g','counters':{'m':{'value':'4'}}}]";
+
+std::string Consumer(const std::string& name, const std::string& set, const std::string& counter) {
+  return "'devices':[{'name':'" + name + "','consumesCounters':[{'counterSet':'" + set +
+         "','counters':{'" + counter + "':{'value':'1'}}}]}]";
+}
+
+struct Case {
+  const char* name;
+  std::vector<SliceText> slices;
+  const char* seen;
+  bool partitionable = true;
+  bool groups = false;
+};
+
+class PoolsTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(PoolsTest, AreJudgedAsUpstreamDoes) {
+  base::Arena arena;
+  Features features;
+  features.partitionable_devices = GetParam().partitionable;
+  features.compatibility_groups = GetParam().groups;
+  const auto* const node =
+      FromText<api::core::Node>("{'metadata':{'name':'n1','labels':{'zone':'a'}}}", arena);
+  // The order in which slices arrive does not matter.
+  for (const bool backwards : {false, true}) {
+    Inventory inventory(features);
+    std::vector<SliceText> slices = GetParam().slices;
+    if (backwards) {
+      std::reverse(slices.begin(), slices.end());
+    }
+    for (const SliceText& slice : slices) {
+      Publish(inventory, slice, arena);
+    }
+    EXPECT_EQ(Seen(inventory, MakeNodeRef(*node)), GetParam().seen);
+  }
+}
+
+const std::string kElsewhere = "'nodeName':'n2'";
+const std::string kEverywhere = "'allNodes':true";
+
+INSTANTIATE_TEST_SUITE_P(
+    Pools,
+    PoolsTest,
+    ::testing::Values(
+        Case{"Nothing", {}, ""},
+        Case{"One", {{"a", 1, 1, "'nodeName':'n1'", Devices("xy")}}, "p complete: x y"},
+        Case{"SlicesInNameOrder",
+             {{"b", 1, 2, "'nodeName':'n1'", Devices("z")},
+              {"a", 1, 2, "'nodeName':'n1'", Devices("xy")}},
+             "p complete: x y z"},
+        Case{"OneMissing", {{"a", 1, 2, "'nodeName':'n1'", Devices("x")}}, "p incomplete 1/2"},
+        Case{"OneTooMany",
+             {{"a", 1, 1, "'nodeName':'n1'", Devices("x")},
+              {"b", 1, 1, "'nodeName':'n1'", Devices("y")}},
+             "p incomplete 2/1"},
+        Case{"CompletedByAnotherNode",
+             {{"a", 1, 2, "'nodeName':'n1'", Devices("x")}, {"b", 1, 2, kElsewhere, Devices("y")}},
+             "p complete: x"},
+        Case{"OldGenerationIsDropped",
+             {{"a", 1, 1, "'nodeName':'n1'", Devices("x")},
+              {"b", 2, 1, "'nodeName':'n1'", Devices("y")}},
+             "p complete: y"},
+        Case{"NewGenerationElsewhereIsNotSeen",
+             {{"a", 1, 1, "'nodeName':'n1'", Devices("x")}, {"b", 2, 1, kElsewhere, Devices("y")}},
+             "p complete: x"},
+        Case{"NewGenerationElsewhereEndsAnIncompleteOne",
+             {{"a", 1, 2, "'nodeName':'n1'", Devices("x")}, {"b", 2, 2, kElsewhere, Devices("y")}},
+             ""},
+        Case{"DuplicateDevice",
+             {{"a", 1, 2, "'nodeName':'n1'", Devices("x")},
+              {"b", 1, 2, "'nodeName':'n1'", Devices("x")}},
+             "p invalid: duplicate device name x"},
+        Case{"DuplicateOnAnotherNodeIsNone",
+             {{"a", 1, 2, "'nodeName':'n1'", Devices("x")}, {"b", 1, 2, kElsewhere, Devices("x")}},
+             "p complete: x"},
+        Case{"CountersKnown",
+             {{"a", 1, 2, "'nodeName':'n1'", kSet},
+              {"b", 1, 2, "'nodeName':'n1'", Consumer("x", "g", "m")}},
+             "p complete: x"},
+        Case{"CounterSetUnknown",
+             {{"a", 1, 2, "'nodeName':'n1'", kSet},
+              {"b", 1, 2, "'nodeName':'n1'", Consumer("x", "h", "m")}},
+             "p invalid: counter set h not found"},
+        Case{"CounterUnknown",
+             {{"a", 1, 2, "'nodeName':'n1'", kSet},
+              {"b", 1, 2, "'nodeName':'n1'", Consumer("x", "g", "n")}},
+             "p invalid: counter n not found in counter set g"},
+        Case{"CounterSetTwice",
+             {{"a", 1, 2, "'nodeName':'n1'", kSet}, {"b", 1, 2, "'nodeName':'n1'", kSet}},
+             "p invalid: duplicate counter set name g"},
+        Case{"CounterSlicesAreDroppedWithoutPartitions",
+             {{"a", 1, 2, "'nodeName':'n1'", kSet},
+              {"b", 1, 2, "'nodeName':'n1'", Consumer("x", "g", "m")}},
+             "p complete: x",
+             false},
+        Case{"GroupsWithoutTheGateMakeThePoolIncomplete",
+             {{"a", 1, 2, "'nodeName':'n1'", kSet},
+              {"b",
+               1,
+               2,
+               "'nodeName':'n1'",
+               "'devices':[{'name':'x','consumesCounters':[{'counterSet':'g','counters':{'m':{"
+               "'value':'1'}},'compatibilityGroups':['q']}]}]"}},
+             "p incomplete 1/2"},
+        Case{"AllNodes", {{"a", 1, 1, kEverywhere, Devices("x")}}, "p complete: x"},
+        Case{"SelectorMatches",
+             {{"a",
+               1,
+               1,
+               "'nodeSelector':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'zone',"
+               "'operator':'In','values':['a','b']}]}]}",
+               Devices("x")}},
+             "p complete: x"},
+        Case{"SelectorDoesNot",
+             {{"a",
+               1,
+               1,
+               "'nodeSelector':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'zone',"
+               "'operator':'DoesNotExist'}]}]}",
+               Devices("x")}},
+             ""},
+        Case{"PerDevice",
+             {{"a",
+               1,
+               1,
+               "'perDeviceNodeSelection':true",
+               "'devices':[{'name':'x','nodeName':'n2'},{'name':'y','nodeName':'n1'}]"}},
+             "p complete: x y"},
+        Case{"PerDeviceElsewhere",
+             {{"a",
+               1,
+               1,
+               "'perDeviceNodeSelection':true",
+               "'devices':[{'name':'x','nodeName':'n2'}]"}},
+             ""},
+        Case{"NoRuleIsNoNode", {{"a", 1, 1, "'allNodes':false", Devices("x")}}, ""}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(InventoryTest, ViewsFollowEvents) {
+  base::Arena arena;
+  Inventory inventory;
+  const auto* const n1 = FromText<api::core::Node>("{'metadata':{'name':'n1'}}", arena);
+  const NodeRef ref = MakeNodeRef(*n1);
+  EXPECT_EQ(Seen(inventory, ref), "");
+  Publish(inventory, {"a", 1, 2, "'nodeName':'n1'", Devices("x")}, arena);
+  EXPECT_EQ(Seen(inventory, ref), "p incomplete 1/2");
+  const std::uint64_t version = inventory.NodeVersion("n1");
+  Publish(inventory, {"b", 1, 2, kElsewhere, Devices("y")}, arena);
+  EXPECT_NE(inventory.NodeVersion("n1"), version);
+  EXPECT_EQ(Seen(inventory, ref), "p complete: x");
+  inventory.DeleteSlice("b");
+  EXPECT_EQ(Seen(inventory, ref), "p incomplete 1/2");
+  inventory.DeleteSlice("a");
+  EXPECT_EQ(Seen(inventory, ref), "");
+}
+
+TEST(InventoryTest, AnUnchangedLayoutKeepsItsIndices) {
+  base::Arena arena;
+  Inventory inventory;
+  Publish(inventory, {"a", 1, 1, "'nodeName':'n1'", Devices("xy")}, arena);
+  const DeviceIndex first = inventory.Slices().front()->first;
+  const std::uint32_t bound = inventory.index_bound();
+  for (int i = 2; i < 6; ++i) {
+    Publish(inventory, {"a", i, 1, "'nodeName':'n1'", Devices("xy")}, arena);
+    EXPECT_EQ(inventory.Slices().front()->first, first);
+  }
+  EXPECT_EQ(inventory.index_bound(), bound);
+  Publish(inventory, {"a", 9, 1, "'nodeName':'n1'", Devices("xyz")}, arena);
+  EXPECT_EQ(inventory.index_bound(), bound + 3);
+}
+
+TEST(InventoryTest, OnlyNodesThatMayNoticeAreTold) {
+  base::Arena arena;
+  Inventory inventory;
+  std::uint64_t cursor = 0;
+  std::vector<std::string_view> changed;
+  ASSERT_TRUE(inventory.ChangedNodesSince(cursor, changed));
+  Publish(inventory, {"a", 1, 1, "'nodeName':'n1'", Devices("x")}, arena);
+  ASSERT_TRUE(inventory.ChangedNodesSince(cursor, changed));
+  EXPECT_EQ(changed, (std::vector<std::string_view>{"n1"}));
+  const DeviceId x = inventory.InternDevice("x", "p", "x");
+  std::string_view name;
+  EXPECT_TRUE(inventory.NodeSeeing(x, name));
+  EXPECT_EQ(name, "n1");
+  // A second node's slice in the pool: its devices may share counters with the first.
+  Publish(inventory, {"b", 1, 2, kElsewhere, Devices("y")}, arena);
+  ASSERT_TRUE(inventory.ChangedNodesSince(cursor, changed));
+  EXPECT_EQ(changed.size(), 2U);
+  EXPECT_FALSE(inventory.NodeSeeing(x, name));
+  Publish(inventory, {"c", 1, 1, kEverywhere, Devices("z")}, arena);
+  EXPECT_FALSE(inventory.ChangedNodesSince(cursor, changed));
+  // Nobody notices a device that nobody publishes.
+  EXPECT_TRUE(inventory.NodeSeeing(inventory.InternDevice("x", "q", "w"), name));
+  EXPECT_TRUE(name.empty());
+}
+
+TEST(InventoryTest, DevicesAreFoundForTheNodesThatHaveThem) {
+  base::Arena arena;
+  Inventory inventory;
+  Publish(inventory,
+          {"a",
+           1,
+           1,
+           "'perDeviceNodeSelection':true",
+           "'devices':[{'name':'x','nodeName':'n1'},{'name':'y','allNodes':true}]"},
+          arena);
+  const auto* const other = FromText<api::core::Node>("{'metadata':{'name':'n2'}}", arena);
+  const NodeRef n2 = MakeNodeRef(*other);
+  DevicePlace place{};
+  EXPECT_NE(inventory.FindDevice({"x", "p", "x"}, nullptr, place), nullptr);
+  EXPECT_EQ(inventory.FindDevice({"x", "p", "x"}, &n2, place), nullptr);
+  EXPECT_EQ(place, DevicePlace::kOtherNode);
+  EXPECT_NE(inventory.FindDevice({"x", "p", "y"}, &n2, place), nullptr);
+  EXPECT_EQ(place, DevicePlace::kHere);
+  EXPECT_EQ(inventory.FindDevice({"x", "p", "z"}, &n2, place), nullptr);
+  EXPECT_EQ(place, DevicePlace::kNotPublished);
+}
+
+TEST(InventoryTest, TheLatestClassServesAResourceName) {
+  base::Arena arena;
+  Inventory inventory;
+  const auto add =
+      [&](const std::string& name, const std::string& created, const std::string& res) {
+        inventory.UpsertClass(*FromText<api::resource::DeviceClass>(
+            "{'metadata':{'name':'" + name + "','creationTimestamp':'" + created +
+                "'},'spec':{'extendedResourceName':'" + res + "'}}",
+            arena));
+      };
+  const auto serving = [&](std::string_view resource) {
+    const ClassPtr found = inventory.FindClassOfExtendedResource(resource);
+    return found != nullptr ? std::string(found->name) : "";
+  };
+  add("b", "2026-01-01T00:00:00Z", "e.com/g");
+  add("c", "2026-01-02T00:00:00Z", "e.com/g");
+  add("a", "2026-01-02T00:00:00Z", "e.com/g");
+  EXPECT_EQ(serving("e.com/g"), "a");  // the latest; of equals the first by name
+  EXPECT_EQ(serving("deviceclass.resource.kubernetes.io/b"), "b");
+  inventory.DeleteClass("a");
+  EXPECT_EQ(serving("e.com/g"), "c");
+  add("c", "2026-01-02T00:00:00Z", "e.com/other");
+  EXPECT_EQ(serving("e.com/g"), "b");
+  EXPECT_EQ(serving("e.com/other"), "c");
+  EXPECT_EQ(serving("e.com/none"), "");
+}
+
+}  // namespace
+}  // namespace allot::inventory

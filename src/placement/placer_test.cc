@@ -1,0 +1,221 @@
+// What a decision looks at: never the whole cluster for a pod, a claim or an event.
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "placement/load_index.h"
+#include "placement/placement.h"
+#include "placement/world_test.h"
+
+namespace allot::placement {
+namespace {
+
+constexpr int kNodes = 300;
+
+std::string NodeName(int n) {
+  return fmt::format("n{:03}", n);
+}
+
+void Fill(World& world, int devices = 4) {
+  world.Class();
+  for (int n = 0; n < kNodes; ++n) {
+    world.Node(NodeName(n));
+    std::string list;
+    for (int d = 0; d < devices; ++d) {
+      list += fmt::format("{}{{'name':'d{}'}}", d == 0 ? "" : ",", d);
+    }
+    world.Slice(NodeName(n), fmt::format("'nodeName':'{}'", NodeName(n)), list);
+  }
+}
+
+TEST(PlacerWorkTest, PodsOfOneShapeLookAtChangedNodesOnly) {
+  World world;
+  Fill(world);
+  for (int p = 0; p < 5; ++p) {
+    world.Run(*world.Pod(fmt::format("warm{}", p)), {world.Claim(fmt::format("w{}", p))});
+  }
+  EXPECT_EQ(world.placer.shapes_built(), 1U);
+  for (int p = 0; p < 200; ++p) {
+    world.Run(*world.Pod(fmt::format("p{}", p)), {world.Claim(fmt::format("c{}", p))});
+    EXPECT_LE(world.visited, 2U);
+  }
+  EXPECT_EQ(world.placer.shapes_built(), 1U);
+}
+
+TEST(PlacerWorkTest, ANewShapeDoesNotLookAtAllNodes) {
+  World world;
+  Fill(world);
+  for (int p = 0; p < 200; ++p) {
+    const auto* const pod = world.Pod(fmt::format("p{}", p), fmt::format("'cpu':'{}m'", 100 + p));
+    EXPECT_EQ(world.Run(*pod, {world.Claim(fmt::format("c{}", p))}).front(), 'n');
+    EXPECT_LE(world.visited, 16U);
+  }
+  EXPECT_EQ(world.placer.shapes_built(), 0U);
+  // Least loaded first: 200 pods on 300 nodes never share one.
+  for (const NodeInfo* const node : world.view.nodes()) {
+    EXPECT_LE(node->pods.size(), 1U);
+  }
+}
+
+TEST(PlacerWorkTest, APodOfAnAllocatedClaimGoesStraightToItsNode) {
+  World world;
+  Fill(world);
+  api::resource::ResourceClaim claim = *world.Claim("c");
+  ASSERT_EQ(world.Run(*world.Pod("p0"), {&claim}).front(), 'n');
+  const std::string node = world.last.node;
+  const auto given = world.last.results[0];
+  const Decision keep = std::move(world.last);
+  claim.status.allocation = &given;
+  for (int p = 1; p < 5; ++p) {
+    EXPECT_EQ(world.Run(*world.Pod(fmt::format("p{}", p)), {&claim}), node);
+    EXPECT_EQ(world.visited, 1U);
+  }
+  EXPECT_EQ(world.placer.shapes_built(), 0U);
+}
+
+TEST(PlacerWorkTest, SharedDevicesDoNotOutdateAnswers) {
+  World world;
+  Fill(world, 1);
+  world.Class("nic");
+  std::string list;
+  for (int d = 0; d < 100; ++d) {
+    list += fmt::format("{}{{'name':'d{}'}}", d == 0 ? "" : ",", d);
+  }
+  world.Slice("nics", "'allNodes':true", list, "nic");
+  const std::string request =
+      "{'name':'r','exactly':{'deviceClassName':'nic','allocationMode':'ExactCount','count':1}}";
+  for (int p = 0; p < 60; ++p) {
+    world.Run(*world.Pod(fmt::format("p{}", p)), {world.Claim(fmt::format("c{}", p), request)});
+    if (p > 5) {
+      EXPECT_LE(world.visited, 2U);
+    }
+  }
+  // One comes back, as often as another goes.
+  for (int p = 60; p < 100; ++p) {
+    world.held.pop_front();
+    world.view.DeletePod(fmt::format("p{}", p - 60));
+    world.Run(*world.Pod(fmt::format("p{}", p)), {world.Claim(fmt::format("c{}", p), request)});
+    EXPECT_LE(world.visited, 3U);
+  }
+  EXPECT_LE(world.placer.shapes_built(), 1U);
+}
+
+TEST(PlacerWorkTest, ASharedDeviceGivenBackReopensTheNodes) {
+  World world;
+  Fill(world, 1);
+  world.Class("nic");
+  world.Slice("nics", "'allNodes':true", "{'name':'d0'}", "nic");
+  const std::string request =
+      "{'name':'r','exactly':{'deviceClassName':'nic','allocationMode':'ExactCount','count':1}}";
+  EXPECT_EQ(world.Run(*world.Pod("a"), {world.Claim("ca", request)}).front(), 'n');
+  const auto* const pod = world.Pod("b");
+  const std::string refused = world.Run(*pod, {world.Claim("cb", request)});
+  EXPECT_NE(refused.find("300 cannot allocate all claims"), std::string::npos) << refused;
+  world.Run(*pod, {world.Claim("cb", request)});
+  EXPECT_EQ(world.visited, 0U);  // nothing has changed
+  world.held.pop_front();
+  EXPECT_EQ(world.Run(*pod, {world.Claim("cb", request)}).front(), 'n');
+}
+
+TEST(PlacerWorkTest, NamedNodesAreTheOnlyOnesLookedAt) {
+  World world;
+  Fill(world);
+  const std::string affinity =
+      ",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
+      "'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In','values':["
+      "'n007']}]}]}}}";
+  EXPECT_EQ(world.Run(*world.Pod("p", "", affinity), {world.Claim("c")}), "n007");
+  EXPECT_EQ(world.visited, 1U);
+  const std::string refused = world.Run(*world.Pod("q", "'cpu':'9'", affinity));
+  EXPECT_NE(refused.find("0/300 nodes are available: 1 Insufficient cpu, 299 node(s) didn't "
+                         "satisfy plugin(s) [NodeAffinity]."),
+            std::string::npos)
+      << refused;
+  EXPECT_EQ(world.visited, 1U);
+}
+
+TEST(PlacerTest, PrioritizedListsAndPreferencesDecide) {
+  World world;
+  world.Class();
+  for (const char* name : {"a", "b", "c"}) {
+    world.Node(name);
+  }
+  world.Slice("a", "'nodeName':'a'", "{'name':'d','attributes':{'n':{'int':1}}}");
+  world.Slice("b", "'nodeName':'b'", "{'name':'d','attributes':{'n':{'int':2}}}");
+  const std::string list =
+      "{'name':'r','firstAvailable':[{'name':'x','deviceClassName':'gpu','allocationMode':"
+      "'ExactCount','count':1,'selectors':[{'cel':{'expression':'device.attributes[\\'gpu\\'].n == "
+      "2'}}]},{'name':'y','deviceClassName':'gpu','allocationMode':'ExactCount','count':1}]}";
+  EXPECT_EQ(world.Run(*world.Pod("p1"), {world.Claim("c1", list)}), "b");
+  EXPECT_EQ(world.Run(*world.Pod("p2"), {world.Claim("c2", list)}), "a");
+  const std::string preferred =
+      ",'affinity':{'nodeAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':"
+      "1,'preference':{'matchExpressions':[{'key':'host','operator':'In','values':['b']}]}}]}}";
+  EXPECT_EQ(world.Run(*world.Pod("p3", "", preferred)), "b");
+  EXPECT_EQ(world.Run(*world.Pod("p4")), "c");
+}
+
+TEST(PlacerTest, MistakesOfTheClaimNameTheRightClaim) {
+  World world;
+  world.Class();
+  world.Node("a");
+  const std::string wrong =
+      "{'name':'r','exactly':{'deviceClassName':'gpu','allocationMode':'Some','count':1}}";
+  for (const char* name : {"c1", "c2"}) {
+    EXPECT_EQ(world.Run(*world.Pod(name), {world.Claim(name, wrong)}),
+              fmt::format("running \"DynamicResources\" filter plugin: claim default/{}, request "
+                          "r: unsupported count mode Some",
+                          name));
+  }
+}
+
+// Upstream stops looking when it has enough nodes; so do we, at other ones.
+TEST(PlacerTest, AnErrorOnOneOfManyNodesDoesNotEndTheAttempt) {
+  for (const int nodes : {90, 150}) {
+    World world;
+    world.Class();
+    for (int n = 0; n < nodes; ++n) {
+      world.Node(NodeName(n));
+      world.Slice(NodeName(n),
+                  fmt::format("'nodeName':'{}'", NodeName(n)),
+                  n == 50 ? "{'name':'d0'}" : "{'name':'d0','attributes':{'n':{'int':1}}}");
+    }
+    const std::string request =
+        "{'name':'r','exactly':{'deviceClassName':'gpu','allocationMode':'ExactCount','count':1,"
+        "'selectors':[{'cel':{'expression':'device.attributes[\\'gpu\\'].n == 1'}}]}}";
+    const std::string answer = world.Run(*world.Pod("p"), {world.Claim("c", request)});
+    EXPECT_EQ(answer.starts_with("running \"DynamicResources\" filter plugin: claim default/c: "
+                                 "selector #0 on device gpu/n050/d0: CEL runtime error"),
+              nodes <= 100)
+        << answer;
+  }
+}
+
+TEST(LoadIndexTest, KeepsNodesInOrderOfLoad) {
+  LoadIndex index;
+  const auto order = [&] {
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t at = index.First(); at != LoadIndex::kNone; at = index.Next(at)) {
+      nodes.push_back(at);
+    }
+    return nodes;
+  };
+  EXPECT_TRUE(order().empty());
+  index.Set(4, 700);
+  index.Set(1, 0);
+  index.Set(2, 70);
+  index.Set(3, 70);
+  index.Set(0, 5000);
+  EXPECT_EQ(order(), (std::vector<std::uint32_t>{1, 2, 3, 4, 0}));
+  index.Set(2, 70);  // nothing new: keeps its place
+  index.Set(1, 71);
+  EXPECT_EQ(order(), (std::vector<std::uint32_t>{2, 3, 1, 4, 0}));
+  index.Remove(3);
+  index.Remove(3);
+  index.Remove(0);
+  EXPECT_EQ(order(), (std::vector<std::uint32_t>{2, 1, 4}));
+}
+
+}  // namespace
+}  // namespace allot::placement

@@ -1,0 +1,127 @@
+"""allot simulate: what it reads, what it prints, and its exit codes."""
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from plane import BINARY
+
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {name: %s}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+"""
+DEVICES = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s1}
+spec:
+  driver: gpu.example.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: d0}, {name: d1, nodeAllocatableResources: {cpu: {mapping: {deviceMultiplier: "4"}}}}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: t}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}
+"""
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec:
+  containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]
+  resourceClaims: [{name: x, resourceClaimTemplateName: t}]
+"""
+CLUSTER = "---".join([NODE % "n1", NODE % "n2", DEVICES, POD % "a", POD % "b"])
+TYPED_LIST = json.dumps({"kind": "PodList", "apiVersion": "v1", "items": [
+    {"metadata": {"name": "q"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}]})
+LIST = json.dumps({"kind": "List", "apiVersion": "v1", "items": [
+    {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "1"}}},
+    {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "q"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}]})
+DEPLOYMENT = "kind: Deployment\napiVersion: apps/v1\nmetadata: {name: d}\n"
+
+# (arguments, standard input, exit code, part of stdout, part of stderr)
+CASES = [
+    (["-f", "-"], CLUSTER, 0, "2 of 2 pending pods placed; 2 nodes; 2 of 2 devices in use", ""),
+    (["-f", "-"], CLUSTER + "---" + POD % "c", 3, "0/2 nodes are available: 2 cannot allocate all claims.", ""),
+    (["-f", "-", "--gates", "DRANodeAllocatableResources=true"], CLUSTER, 3, "1 Insufficient cpu", ""),
+    (["-f", "-", "--per-node", "n2"], CLUSTER, 3, "default/a: 0/2 nodes are available: 1 cannot allocate all claims.", ""),
+    (["-f", "-", "--per-node", "n9"], CLUSTER, 1, "", 'there is no node "n9" among the objects'),
+    (["-f", "-", "--profile", "packing"], CLUSTER, 0, "2 of 2 pending pods placed", ""),
+    (["-f", "-"], LIST, 0, "1 of 1 pending pods placed", ""),
+    (["-f", "-"], TYPED_LIST, 3, "no nodes available to schedule pods", ""),
+    (["-f", "-", "-o", "yaml"], LIST, 0, "kind: Simulation", ""),
+    (["-f", "-"], LIST + "\n", 0, "1 of 1", ""),
+    (["-f", "-"], NODE % "n" + "---" + DEPLOYMENT, 0, "0 of 0 pending pods placed", "note: left out: 1 Deployment"),
+    (["-f", "-"], "", 1, "", "no nodes, pods, slices"),
+    (["-f", "-"], "hello", 1, "", "standard input, document 1: not an object"),
+    (["-f", "-"], "a: [", 1, "", "standard input: yaml: line"),
+    (["-f", "-"], "kind: Pod\n", 1, "", "document 1: kind or apiVersion is missing"),
+    (["-f", "-"], NODE % "n" + "---\nkind: ResourceSlice\napiVersion: resource.k8s.io/v9\n", 1, "", "version v9 of resource.k8s.io is not known"),
+    (["-f", "/nowhere.yaml"], "", 1, "", "/nowhere.yaml: No such file"),
+    (["-f"], "", 2, "", "flag needs an argument: -f"),
+    (["-f", "-", "-o", "wide"], "", 2, "", "not one of table, yaml, json"),
+    (["-f", "-", "--profile", "best"], "", 2, "", "not one of compat, packing"),
+    (["-f", "-", "--gates", "Foo=true"], "", 2, "", "unrecognized feature gate: Foo"),
+    (["--all"], "", 2, "", 'unknown argument "--all"'),
+    ([], "", 2, "", "nothing to read: use -f or --cases"),
+]
+
+
+def simulate(arguments, stdin=""):
+    return subprocess.run([BINARY, "simulate", *arguments], input=stdin, capture_output=True, text=True, timeout=60)
+
+
+class SimulateTest(unittest.TestCase):
+    def test_cases(self):
+        for arguments, stdin, code, out, err in CASES:
+            with self.subTest(arguments=arguments, stdin=stdin[:60]):
+                done = simulate(arguments, stdin)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertIn(out, done.stdout)
+                self.assertIn(err, done.stderr)
+
+    def test_json_tells_what_was_allocated(self):
+        done = simulate(["-f", "-", "-o", "json"], CLUSTER)
+        pods = json.loads(done.stdout)["pods"]
+        self.assertEqual([(pod["name"], pod["node"]) for pod in pods], [("a", "n1"), ("b", "n1")])
+        results = pods[1]["claims"][0]["allocation"]["devices"]["results"]
+        self.assertEqual(results, [{"request": "r", "driver": "gpu.example.com", "pool": "n1", "device": "d1"}])
+
+    def test_folders(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("no .yaml, .yml or .json file", simulate(["-f", folder]).stderr)
+            inner = pathlib.Path(folder, "deep")
+            inner.mkdir()
+            (inner / "cluster.yaml").write_text(CLUSTER)
+            (inner / "notes.txt").write_text("not read")
+            pathlib.Path(folder, "more.json").write_text(TYPED_LIST)
+            done = simulate(["-f", folder])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("3 of 3 pending pods placed", done.stdout)
+
+    def test_a_running_pod_holds_what_it_has(self):
+        running = POD % "a" + "  nodeName: n1\nstatus: {resourceClaimStatuses: [{name: x, resourceClaimName: held}]}\n"
+        held = """---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: held}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
+status: {allocation: {devices: {results: [{request: r, driver: gpu.example.com, pool: n1, device: d0}]}}}
+"""
+        done = simulate(["-f", "-"], "---".join([NODE % "n1", DEVICES, running]) + held + "---" + POD % "b" + "---" + POD % "c")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("1 of 2 pending pods placed; 1 nodes; 2 of 2 devices in use", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
