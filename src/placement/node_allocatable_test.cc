@@ -160,6 +160,23 @@ TEST(NodeAllocatableTest, AMappedClaimServesOnePod) {
   EXPECT_EQ(world.Run(*world.Pod("p1"), {&claim}), "n1");
 }
 
+// Upstream lists such a container twice, which the API server then refuses.
+TEST(NodeAllocatableTest, AContainerThatNamesAClaimTwiceCountsOnce) {
+  World world(WithGate());
+  world.Class();
+  world.Node("n1");
+  world.Slice("s",
+              "'nodeName':'n1'",
+              "{'name':'d','nodeAllocatableResources':{'cpu':{'overhead':{'perContainer':'1'}}}}");
+  const auto* const pod = FromText<api::core::Pod>(
+      "{'metadata':{'name':'p','uid':'p'},'spec':{'containers':[{'name':'c','resources':{'claims':"
+      "[{'name':'x','request':'r'},{'name':'x'}]}}]}}",
+      world.arena);
+  EXPECT_EQ(world.Run(*pod, {world.Claim("c")}), "n1");
+  EXPECT_EQ(Spelled(world.last.node_allocatable), "c: c; cpu~+1");
+  EXPECT_EQ(world.view.FindNode("n1")->requested.milli_cpu, 1000);
+}
+
 TEST(NodeAllocatableTest, WithoutTheGateNothingCounts) {
   World world;
   world.Class();
