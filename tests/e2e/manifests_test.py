@@ -149,7 +149,7 @@ class ManifestsTest(unittest.TestCase):
         self.wait_scheduled(plane, "p8", status="False")
         conditions = self.get(plane, "pod", "p8")["status"]["conditions"]
         self.assertIn("0/1 nodes are available: 1 cannot allocate all claims.", conditions[0]["message"])
-        self.assertIn("counter", plane.allot("explain", "pod/p8")[1].lower())
+        self.assertIn("is held by claim", plane.allot("explain", "pod/p8")[1])
 
     def test_a_bare_pod_of_the_mig_demo_gets_four_partitions_of_one_gpu(self):
         plane = self.start()
