@@ -99,7 +99,7 @@ Compilation CompileIn(const Env& env,
     return out;
   }
   if (options.purpose == Purpose::kSelector) {
-    impl->slots = SlotPlan::Make(impl->plan, expression.size(), options.cost_limit);
+    impl->slots = SlotPlan::Make(impl->plan, options.cost_limit);
   }
   out.type = impl->type;
   out.max_cost = impl->max_cost;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cel/bind.h"
-#include "cel/slot_reader.h"
 
 namespace allot::cel {
 namespace {
@@ -16,8 +15,8 @@ void AppendRaw(const T& value, std::string& out) {
 }
 
 // A key that is equal for equal attribute values.
-std::string KeyOf(const AttributeValue& value) {
-  std::string key(1, static_cast<char>(value.kind));
+void AppendKey(const AttributeValue& value, std::string& key) {
+  key += static_cast<char>(value.kind);
   switch (value.kind) {
     case AttributeKind::kInt: AppendRaw(value.integer, key); break;
     case AttributeKind::kBool: key += value.boolean ? '1' : '0'; break;
@@ -39,15 +38,43 @@ std::string KeyOf(const AttributeValue& value) {
         key += text;
       }
   }
-  return key;
 }
 
-std::string ColumnKey(const SlotKey& key) {
-  std::string out(1, static_cast<char>('a' + static_cast<int>(key.kind)));
+bool Same(const AttributeValue& a, const AttributeValue& b) {
+  if (a.kind != b.kind) {
+    return false;
+  }
+  switch (a.kind) {
+    case AttributeKind::kMissing: return true;
+    case AttributeKind::kInt: return a.integer == b.integer;
+    case AttributeKind::kBool: return a.boolean == b.boolean;
+    case AttributeKind::kString:
+    case AttributeKind::kVersion: return a.text == b.text;
+    case AttributeKind::kInts: return std::ranges::equal(a.integers, b.integers);
+    case AttributeKind::kBools: return std::ranges::equal(a.booleans, b.booleans);
+    default: return std::ranges::equal(a.texts, b.texts);
+  }
+}
+
+void AppendKey(const Capacity& capacity, std::string& key) {
+  key += capacity.text;
+  if (key.empty()) {
+    key = capacity.value.ToString();
+    AppendRaw(capacity.value.nanos, key);
+  }
+}
+
+bool Same(const Capacity& a, const Capacity& b) {
+  return a.text.empty()
+             ? b.text.empty() && a.value.nanos == b.value.nanos && a.value.format == b.value.format
+             : a.text == b.text;
+}
+
+void AppendKey(const SlotKey& key, std::string& out) {
+  out += static_cast<char>('a' + static_cast<int>(key.kind));
   out += key.domain;
   out += '/';
   out += key.name;
-  return out;
 }
 
 template <typename T>
@@ -72,10 +99,24 @@ AttributeValue Own(Context& context, const AttributeValue& from) {
 
 }  // namespace
 
+void Column::AddValue(const Value& value) {
+  values.push_back(value);
+  fits.push_back(SlotPlan::Fits(value));
+  bindable.push_back(!value.IsError());
+}
+
+bool Column::HasName(std::string_view name, std::string_view driver) const {
+  const std::string_view full = full_name;
+  return name.contains('/') ? name == full
+                            : driver == domain && name == full.substr(domain.size() + 1);
+}
+
 DeviceTable::Impl::Impl() {
   memory_.emplace_back();
   ColumnFor({SlotKey::Kind::kDriver, {}, {}});
-  ColumnFor({SlotKey::Kind::kMultiple, {}, {}});
+  Column& multiple = ColumnFor({SlotKey::Kind::kMultiple, {}, {}});
+  multiple.AddValue(Value::Bool(false));
+  multiple.AddValue(Value::Bool(true));
 }
 
 Context& DeviceTable::Impl::Memory() {
@@ -95,192 +136,196 @@ bool DeviceTable::Impl::HasDomain(const Row& row, const Column& column) const {
 }
 
 Column& DeviceTable::Impl::ColumnFor(const SlotKey& key) {
-  const auto [at, added] =
-      by_key_.try_emplace(ColumnKey(key), static_cast<std::uint32_t>(columns.size()));
-  if (!added) {
-    return *columns[at->second];
+  scratch_text_.clear();
+  AppendKey(key, scratch_text_);
+  if (const auto found = by_key_.find(std::string_view(scratch_text_)); found != by_key_.end()) {
+    return *columns[found->second];
   }
   columns.push_back(std::make_unique<Column>());
   Column& column = *columns.back();
-  column.number = at->second;
+  column.number = static_cast<std::uint32_t>(columns.size() - 1);
+  by_key_.emplace(scratch_text_, column.number);
   column.kind = key.kind;
   column.domain = key.domain;
   column.full_name = std::string(key.domain) + "/" + std::string(key.name);
-  column.values.push_back(SlotPlan::Absent());
   column.attributes.emplace_back();
   column.capacities.emplace_back();
   if (key.kind == SlotKey::Kind::kAttributeDomain || key.kind == SlotKey::Kind::kCapacityDomain) {
-    column.values = {Value::Bool(false), Value::Bool(true)};
+    domain_columns_.push_back(column.number);
+    column.AddValue(Value::Bool(false));
+    column.AddValue(Value::Bool(true));
     for (const Row& row : rows) {
       column.codes.push_back(HasDomain(row, column) ? 1 : 0);
     }
+  } else {
+    column.AddValue(SlotPlan::Absent());
   }
   return column;
 }
 
-void DeviceTable::Impl::SetCell(std::uint32_t index, Row& row, Column& column, std::uint32_t code) {
-  if (column.codes.size() <= index) {
-    column.codes.resize(std::max<std::size_t>(rows.size(), index + 1), 0);
+DeviceTable::Impl::Cell DeviceTable::Impl::DriverCell(std::string_view driver, const Cell* hint) {
+  Column& column = *columns[0];
+  if (hint != nullptr && column.values[hint->code].text() == driver) {
+    return *hint;
   }
-  column.codes[index] = code;
-  row.cells.push_back({column.number, code});
+  if (const auto found = column.dictionary.find(driver); found != column.dictionary.end()) {
+    return {0, found->second};
+  }
+  const auto code = static_cast<std::uint32_t>(column.values.size());
+  column.dictionary.emplace(driver, code);
+  column.AddValue(Value::String(Memory().arena().Copy(driver)));
+  return {0, code};
 }
 
-void DeviceTable::Impl::SetAttribute(std::uint32_t index,
-                                     Row& row,
-                                     const Attribute& attribute,
-                                     std::string_view driver) {
-  const QualifiedName name = SplitName(attribute.name, driver);
-  Column& column = ColumnFor({SlotKey::Kind::kAttribute, name.domain, name.id});
-  const auto [at, added] = column.dictionary.try_emplace(
-      KeyOf(attribute.value), static_cast<std::uint32_t>(column.values.size()));
-  if (added) {
-    Context& memory = Memory();
-    column.attributes.push_back(Own(memory, attribute.value));
-    column.values.push_back(AttributeToValue(memory, column.attributes.back()));
+// `hint` is the cell at the same place of a device that is probably alike.
+DeviceTable::Impl::Cell DeviceTable::Impl::AttributeCell(const Attribute& attribute,
+                                                         std::string_view driver,
+                                                         const Cell* hint) {
+  Column* column = nullptr;
+  if (hint != nullptr && columns[hint->column]->kind == SlotKey::Kind::kAttribute &&
+      columns[hint->column]->HasName(attribute.name, driver)) {
+    column = columns[hint->column].get();
+    if (Same(column->attributes[hint->code], attribute.value)) {
+      return *hint;
+    }
+  } else {
+    const QualifiedName name = SplitName(attribute.name, driver);
+    column = &ColumnFor({SlotKey::Kind::kAttribute, name.domain, name.id});
   }
-  SetCell(index, row, column, at->second);
+  scratch_text_.clear();
+  AppendKey(attribute.value, scratch_text_);
+  if (const auto found = column->dictionary.find(std::string_view(scratch_text_));
+      found != column->dictionary.end()) {
+    return {column->number, found->second};
+  }
+  const auto code = static_cast<std::uint32_t>(column->values.size());
+  column->dictionary.emplace(scratch_text_, code);
+  Context& memory = Memory();
+  column->attributes.push_back(Own(memory, attribute.value));
+  column->AddValue(AttributeToValue(memory, column->attributes.back()));
+  return {column->number, code};
 }
 
-void DeviceTable::Impl::SetCapacity(std::uint32_t index,
-                                    Row& row,
-                                    const Capacity& capacity,
-                                    std::string_view driver) {
-  const QualifiedName name = SplitName(capacity.name, driver);
-  Column& column = ColumnFor({SlotKey::Kind::kCapacity, name.domain, name.id});
-  std::string key(capacity.text);
-  if (key.empty()) {
-    key = capacity.value.ToString();
-    AppendRaw(capacity.value.nanos, key);
+DeviceTable::Impl::Cell DeviceTable::Impl::CapacityCell(const Capacity& capacity,
+                                                        std::string_view driver,
+                                                        const Cell* hint) {
+  Column* column = nullptr;
+  if (hint != nullptr && columns[hint->column]->kind == SlotKey::Kind::kCapacity &&
+      columns[hint->column]->HasName(capacity.name, driver)) {
+    column = columns[hint->column].get();
+    if (Same(column->capacities[hint->code], capacity)) {
+      return *hint;
+    }
+  } else {
+    const QualifiedName name = SplitName(capacity.name, driver);
+    column = &ColumnFor({SlotKey::Kind::kCapacity, name.domain, name.id});
   }
-  const auto [at, added] = column.dictionary.try_emplace(
-      std::move(key), static_cast<std::uint32_t>(column.values.size()));
-  if (added) {
-    Context& memory = Memory();
-    column.capacities.push_back(
-        {column.full_name, capacity.value, memory.arena().Copy(capacity.text)});
-    column.values.push_back(CapacityToValue(memory, column.capacities.back()));
+  scratch_text_.clear();
+  AppendKey(capacity, scratch_text_);
+  if (const auto found = column->dictionary.find(std::string_view(scratch_text_));
+      found != column->dictionary.end()) {
+    return {column->number, found->second};
   }
-  SetCell(index, row, column, at->second);
+  const auto code = static_cast<std::uint32_t>(column->values.size());
+  column->dictionary.emplace(scratch_text_, code);
+  Context& memory = Memory();
+  column->capacities.push_back(
+      {column->full_name, capacity.value, memory.arena().Copy(capacity.text)});
+  column->AddValue(CapacityToValue(memory, column->capacities.back()));
+  return {column->number, code};
 }
 
-void DeviceTable::Impl::Set(std::uint32_t index, const DeviceView& device) {
+bool DeviceTable::Impl::Set(std::uint32_t index, const DeviceView& device) {
   Row& row = rows[index];
+  // A device is mostly what it was, or what the one before it is.
+  const std::vector<Cell>& alike =
+      row.cells.empty() && index > 0 ? rows[index - 1].cells : row.cells;
+  const auto hint = [&] {
+    return next_cells_.size() < alike.size() ? &alike[next_cells_.size()] : nullptr;
+  };
+  next_cells_.clear();
+  next_cells_.push_back(DriverCell(device.driver, hint()));
+  next_cells_.push_back({1, device.allow_multiple_allocations ? 2U : 1U});
+  bool bindable = true;
+  for (const Attribute& attribute : device.attributes) {
+    const Cell cell = AttributeCell(attribute, device.driver, hint());
+    bindable = bindable && columns[cell.column]->bindable[cell.code];
+    next_cells_.push_back(cell);
+  }
+  for (const Capacity& capacity : device.capacities) {
+    next_cells_.push_back(CapacityCell(capacity, device.driver, hint()));
+  }
+  if (next_cells_ == row.cells) {
+    return false;
+  }
+  unbindable += bindable ? 0U : 1U;
+  unbindable -= row.bindable ? 0U : 1U;
+  row.bindable = bindable;
+  Replace(index, row);
+  return true;
+}
+
+void DeviceTable::Impl::Touch(const Column& column) {
+  for (Grouping* const grouping : column.groupings) {
+    grouping->stale = true;
+  }
+}
+
+// Puts the next cells in place of the row's and renews what depends on those that differ.
+void DeviceTable::Impl::Replace(std::uint32_t index, Row& row) {
   for (const Cell& cell : row.cells) {
     columns[cell.column]->codes[index] = 0;
   }
-  row.cells.clear();
-  unbindable -= row.bindable ? 0U : 1U;
-  row.bindable = std::ranges::all_of(
-      device.attributes, [](const Attribute& attribute) { return IsBindable(attribute.value); });
-  unbindable += row.bindable ? 0U : 1U;
-
-  Column& driver = *columns[0];
-  const auto [at, added] = driver.dictionary.try_emplace(
-      std::string(device.driver), static_cast<std::uint32_t>(driver.values.size()));
-  if (added) {
-    driver.values.push_back(Value::String(Memory().arena().Copy(device.driver)));
+  for (const Cell& cell : next_cells_) {
+    Column& column = *columns[cell.column];
+    if (column.codes.size() <= index) {
+      column.codes.resize(std::max<std::size_t>(rows.size(), index + 1), 0);
+    }
+    column.codes[index] = cell.code;
   }
-  SetCell(index, row, driver, at->second);
-  Column& multiple = *columns[1];
-  if (multiple.values.size() == 1) {
-    multiple.values = {SlotPlan::Absent(), Value::Bool(false), Value::Bool(true)};
-  }
-  SetCell(index, row, multiple, device.allow_multiple_allocations ? 2 : 1);
-  for (const Attribute& attribute : device.attributes) {
-    SetAttribute(index, row, attribute, device.driver);
-  }
-  for (const Capacity& capacity : device.capacities) {
-    SetCapacity(index, row, capacity, device.driver);
-  }
-  for (const std::unique_ptr<Column>& column : columns) {
-    if (column->kind == SlotKey::Kind::kAttributeDomain ||
-        column->kind == SlotKey::Kind::kCapacityDomain) {
-      column->codes.resize(rows.size(), 0);
-      column->codes[index] = HasDomain(row, *column) ? 1 : 0;
+  for (std::size_t i = 0; i < std::max(row.cells.size(), next_cells_.size()); ++i) {
+    if (i < row.cells.size() && i < next_cells_.size() && row.cells[i] == next_cells_[i]) {
+      continue;
+    }
+    if (i < row.cells.size()) {
+      Touch(*columns[row.cells[i].column]);
+    }
+    if (i < next_cells_.size()) {
+      Touch(*columns[next_cells_[i].column]);
     }
   }
+  row.cells = next_cells_;
+  SetDomains(index, row);
   for (const std::unique_ptr<Grouping>& grouping : groupings) {
-    if (index < grouping->codes.size()) {
+    if ((grouping->stale || grouping->whole) && index < grouping->codes.size()) {
       grouping->codes[index] = GroupCode(*grouping, index);
     }
+    grouping->stale = false;
   }
 }
 
-std::uint32_t DeviceTable::Impl::GroupCode(Grouping& grouping, std::uint32_t index) {
-  scratch_.clear();
-  if (grouping.whole) {
-    scratch_ += rows[index].bindable ? 'b' : 'u';
-    for (const Cell& cell : rows[index].cells) {
-      AppendRaw(cell, scratch_);
+void DeviceTable::Impl::SetDomains(std::uint32_t index, const Row& row) {
+  for (const std::uint32_t number : domain_columns_) {
+    Column& column = *columns[number];
+    if (column.codes.size() <= index) {
+      column.codes.resize(rows.size(), 0);
     }
-  } else {
-    for (const Column* column : grouping.columns) {
-      AppendRaw(column->CodeOf(index), scratch_);
+    const std::uint32_t code = HasDomain(row, column) ? 1 : 0;
+    if (column.codes[index] != code) {
+      column.codes[index] = code;
+      Touch(column);
     }
   }
-  return grouping.dictionary
-      .try_emplace(scratch_, static_cast<std::uint32_t>(grouping.dictionary.size()))
-      .first->second;
 }
 
-Grouping& DeviceTable::Impl::GroupingFor(const SlotPlan* plan) {
-  std::vector<const Column*> wanted;
-  if (plan != nullptr) {
-    for (const SlotKey& slot : plan->slots()) {
-      wanted.push_back(&ColumnFor(slot));
-    }
+void DeviceTable::Impl::NoteChange(std::uint32_t index) {
+  constexpr std::size_t kSlack = 4096;
+  if (changes.size() > rows.size() + kSlack) {
+    // Whoever has not looked for so long does better to begin anew.
+    first_change += changes.size();
+    changes.clear();
   }
-  for (const std::unique_ptr<Grouping>& grouping : groupings) {
-    if (grouping->whole == (plan == nullptr) && grouping->columns == wanted) {
-      return *grouping;
-    }
-  }
-  groupings.push_back(std::make_unique<Grouping>());
-  groupings.back()->columns = std::move(wanted);
-  groupings.back()->whole = plan == nullptr;
-  return *groupings.back();
-}
-
-void DeviceTable::Impl::Extend(Grouping& grouping) {
-  const auto begin = static_cast<std::uint32_t>(grouping.codes.size());
-  const auto end = static_cast<std::uint32_t>(rows.size());
-  if (begin == end) {
-    return;
-  }
-  grouping.codes.resize(end);
-  // Combinations of few values go through a dense table.
-  std::size_t size = 1;
-  constexpr std::size_t kDense = 1 << 20;
-  for (const Column* column : grouping.columns) {
-    size = std::min(kDense + 1, size * column->values.size());
-  }
-  if (grouping.whole || size > kDense || end - begin < 64) {
-    for (std::uint32_t i = begin; i < end; ++i) {
-      grouping.codes[i] = GroupCode(grouping, i);
-    }
-    return;
-  }
-  constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
-  std::vector<std::uint32_t> dense(size, kUnknown);
-  std::vector<std::uint32_t> mixed(end - begin, 0);
-  for (const Column* column : grouping.columns) {
-    const auto radix = static_cast<std::uint32_t>(column->values.size());
-    const auto known = static_cast<std::uint32_t>(std::min<std::size_t>(end, column->codes.size()));
-    for (std::uint32_t i = begin; i < known; ++i) {
-      mixed[i - begin] = mixed[i - begin] * radix + column->codes[i];
-    }
-    for (std::uint32_t i = std::max(begin, known); i < end; ++i) {
-      mixed[i - begin] *= radix;
-    }
-  }
-  for (std::uint32_t i = begin; i < end; ++i) {
-    std::uint32_t& code = dense[mixed[i - begin]];
-    if (code == kUnknown) {
-      code = GroupCode(grouping, i);
-    }
-    grouping.codes[i] = code;
-  }
+  changes.push_back(index);
 }
 
 DeviceView DeviceTable::Impl::View(std::uint32_t index) {

@@ -1,6 +1,5 @@
 // Evaluator: binds a device, runs the exact interpreter and turns the value into what the caller
 // wants.
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +18,7 @@ namespace allot::cel {
 struct Evaluator::State {
   Context context;
   Interpreter interpreter{context};
+  SlotReader reader;
 };
 
 namespace {
@@ -79,14 +79,14 @@ Outcome Evaluator::Match(const Program& program, const DeviceView& device, Inter
 
 Verdict Evaluator::Test(const Program& program, const DeviceView& device) {
   if (const SlotPlan* const plan = program.impl().slots.get(); plan != nullptr) {
-    state_->context.Reset();
-    std::array<Value, SlotPlan::kMaxSlots> slots;
-    const std::span<Value> read = std::span(slots).first(plan->slots().size());
-    if (!ReadSlots(state_->context, device, plan->slots(), read)) {
-      return Verdict::kError;
-    }
-    if (const auto verdict = plan->Run(state_->context, read)) {
-      return *verdict;
+    switch (state_->reader.Read(device, plan->slots())) {
+      case SlotReader::Answer::kUnbindable: return Verdict::kError;
+      case SlotReader::Answer::kAsk: break;
+      case SlotReader::Answer::kRead:
+        if (const Truth truth = plan->Run(state_->context, state_->reader.values());
+            truth != Truth::kAsk) {
+          return VerdictOf(truth);
+        }
     }
   }
   return Match(program, device).verdict;

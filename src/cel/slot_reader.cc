@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cel/bind.h"
-#include "quantity/semver.h"
 
 namespace allot::cel {
 namespace {
@@ -20,6 +19,15 @@ bool Names(std::string_view full, std::string_view driver, const SlotKey& slot) 
   return false;
 }
 
+bool HasDomain(const DeviceView& device, const SlotKey& slot) {
+  const auto in_domain = [&](const auto& named) {
+    return SplitName(named.name, device.driver).domain == slot.domain;
+  };
+  return slot.kind == SlotKey::Kind::kAttributeDomain
+             ? std::ranges::any_of(device.attributes, in_domain)
+             : std::ranges::any_of(device.capacities, in_domain);
+}
+
 }  // namespace
 
 bool IsBindable(const AttributeValue& attribute) {
@@ -34,55 +42,130 @@ bool IsBindable(const AttributeValue& attribute) {
   }
 }
 
-bool ReadSlots(Context& context,
-               const DeviceView& device,
-               std::span<const SlotKey> slots,
-               std::span<Value> out) {
+SlotReader::SlotReader()
+    : items_(std::make_unique<Value[]>(SlotPlan::kMaxSlots * SlotPlan::kMaxList)) {}
+
+SlotReader::Answer SlotReader::Read(const DeviceView& device, std::span<const SlotKey> slots) {
+  if (used_versions_) {
+    versions_.Reset();
+    used_versions_ = false;
+  }
+  bool reads_capacities = false;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     switch (slots[i].kind) {
-      case SlotKey::Kind::kDriver: out[i] = Value::String(device.driver); break;
-      case SlotKey::Kind::kMultiple: out[i] = Value::Bool(device.allow_multiple_allocations); break;
+      case SlotKey::Kind::kDriver: values_[i] = Value::String(device.driver); break;
+      case SlotKey::Kind::kMultiple:
+        values_[i] = Value::Bool(device.allow_multiple_allocations);
+        break;
       case SlotKey::Kind::kAttributeDomain:
-        out[i] =
-            Value::Bool(std::ranges::any_of(device.attributes, [&](const Attribute& attribute) {
-              return SplitName(attribute.name, device.driver).domain == slots[i].domain;
-            }));
-        break;
       case SlotKey::Kind::kCapacityDomain:
-        out[i] = Value::Bool(std::ranges::any_of(device.capacities, [&](const Capacity& capacity) {
-          return SplitName(capacity.name, device.driver).domain == slots[i].domain;
-        }));
+        values_[i] = Value::Bool(HasDomain(device, slots[i]));
         break;
-      default: out[i] = SlotPlan::Absent();
+      case SlotKey::Kind::kCapacity: reads_capacities = true; [[fallthrough]];
+      case SlotKey::Kind::kAttribute: values_[i] = SlotPlan::Absent(); break;
     }
   }
+  Answer answer = Answer::kRead;
   for (const Attribute& attribute : device.attributes) {
     bool read = false;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (slots[i].kind == SlotKey::Kind::kAttribute &&
-          Names(attribute.name, device.driver, slots[i])) {
-        out[i] = AttributeToValue(context, attribute.value);
-        if (out[i].IsError()) {
-          return false;
-        }
-        read = true;
+      if (slots[i].kind != SlotKey::Kind::kAttribute ||
+          !Names(attribute.name, device.driver, slots[i])) {
+        continue;
       }
+      const Answer one = ReadAttribute(attribute.value, i);
+      if (one == Answer::kUnbindable) {
+        return one;
+      }
+      answer = one == Answer::kAsk ? one : answer;
+      read = true;
     }
     if (!read && !IsBindable(attribute.value)) {
-      return false;
+      return Answer::kUnbindable;
     }
   }
-  for (std::size_t i = 0; i < slots.size(); ++i) {
+  for (std::size_t i = 0; reads_capacities && i < slots.size(); ++i) {
     if (slots[i].kind != SlotKey::Kind::kCapacity) {
       continue;
     }
     for (const Capacity& capacity : device.capacities) {
       if (Names(capacity.name, device.driver, slots[i])) {
-        out[i] = CapacityToValue(context, capacity);
+        ReadCapacity(capacity, i);
+        answer = SlotPlan::Fits(values_[i]) ? answer : Answer::kAsk;
       }
     }
   }
-  return true;
+  return answer;
+}
+
+SlotReader::Answer SlotReader::ReadAttribute(const AttributeValue& attribute, std::size_t slot) {
+  Value& value = values_[slot];
+  switch (attribute.kind) {
+    case AttributeKind::kMissing: return Answer::kUnbindable;
+    case AttributeKind::kInt: value = Value::Int(attribute.integer); return Answer::kRead;
+    case AttributeKind::kBool: value = Value::Bool(attribute.boolean); return Answer::kRead;
+    case AttributeKind::kString:
+      value = Value::String(attribute.text);
+      return SlotPlan::Fits(value) ? Answer::kRead : Answer::kAsk;
+    case AttributeKind::kVersion: {
+      const auto parsed = quantity::ParseSemver(attribute.text);
+      if (!parsed) {
+        return Answer::kUnbindable;
+      }
+      semvers_[slot] = *parsed;
+      value.kind = ValueKind::kSemver;
+      value.semver = &semvers_[slot];
+      return Answer::kRead;
+    }
+    case AttributeKind::kVersions:
+      used_versions_ = true;
+      value = AttributeToValue(versions_, attribute);
+      return value.IsError()         ? Answer::kUnbindable
+             : SlotPlan::Fits(value) ? Answer::kRead
+                                     : Answer::kAsk;
+    default: return ReadList(attribute, slot);
+  }
+}
+
+SlotReader::Answer SlotReader::ReadList(const AttributeValue& attribute, std::size_t slot) {
+  const std::size_t size =
+      attribute.integers.size() + attribute.booleans.size() + attribute.texts.size();
+  if (size > SlotPlan::kMaxList) {
+    return Answer::kAsk;
+  }
+  ListRep& list = lists_[slot];
+  list.items = items_.get() + slot * SlotPlan::kMaxList;
+  list.size = 0;
+  for (const std::int64_t item : attribute.integers) {
+    list.items[list.size++] = Value::Int(item);
+  }
+  for (const bool item : attribute.booleans) {
+    list.items[list.size++] = Value::Bool(item);
+  }
+  for (const std::string_view item : attribute.texts) {
+    list.items[list.size++] = Value::String(item);
+  }
+  Value& value = values_[slot];
+  value.kind = ValueKind::kList;
+  value.list = &list;
+  return SlotPlan::Fits(value) ? Answer::kRead : Answer::kAsk;
+}
+
+void SlotReader::ReadCapacity(const Capacity& capacity, std::size_t slot) {
+  QuantityRep& rep = quantities_[slot];
+  rep.text = {};
+  if (capacity.text.empty()) {
+    rep.value = quantity::ExactQuantity::FromQuantity(capacity.value);
+  } else if (auto parsed = quantity::ExactQuantity::Parse(capacity.text)) {
+    rep.text = parsed->keeps_text() ? capacity.text : std::string_view();
+    rep.value = *std::move(parsed);
+  } else {
+    rep.value = quantity::ExactQuantity::FromQuantity(capacity.value);
+  }
+  Value value;
+  value.kind = ValueKind::kQuantity;
+  value.quantity = &rep;
+  values_[slot] = value;
 }
 
 }  // namespace allot::cel

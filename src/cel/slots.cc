@@ -8,374 +8,464 @@
 namespace allot::cel {
 namespace {
 
-// These bounds keep the cost of any such expression below the limit: a call costs at most that of
-// matching a text of kMaxText with a pattern as long as the expression.
-constexpr std::size_t kMaxExpression = 2048;
-constexpr std::size_t kMaxNodes = 64;
-constexpr std::uint32_t kMaxText = 256;
+// Ends an evaluation over slots: the exact interpreter has to say. It travels as a panic does.
+constexpr Value Ask() {
+  Value out = Value::Error("ask");
+  out.panic = true;
+  return out;
+}
 
-bool IsPlain(std::string_view function) {
-  constexpr std::array<std::string_view, 20> kNames = {
-      "startsWith", "endsWith",  "contains", "matches", "size",  "@in",       "isGreaterThan",
-      "isLessThan", "compareTo", "major",    "minor",   "patch", "asInteger", "isInteger",
-      "sign",       "includes",  "_<_",      "_<=_",    "_>_",   "_>=_"};
-  return std::ranges::find(kNames, function) != kNames.end() || function == op::kNot;
+Truth TruthOf(const Value& value) {
+  if (value.Is(ValueKind::kBool)) {
+    return value.boolean ? Truth::kTrue : Truth::kFalse;
+  }
+  return value.IsError() && value.panic ? Truth::kAsk : Truth::kError;
+}
+
+constexpr Truth TruthOf(bool value) {
+  return value ? Truth::kTrue : Truth::kFalse;
+}
+
+Value ValueOf(Truth truth) {
+  switch (truth) {
+    case Truth::kFalse:
+    case Truth::kTrue: return Value::Bool(truth == Truth::kTrue);
+    case Truth::kError: return NoSuchOverload();
+    case Truth::kAsk: break;
+  }
+  return Ask();
+}
+
+template <typename T>
+constexpr int Order(const T& a, const T& b) {
+  return a < b ? -1 : b < a ? 1 : 0;
+}
+
+// Both fast; without memory where the exponents are near.
+int OrderQuantities(const quantity::ExactQuantity& a, const quantity::ExactQuantity& b) {
+  constexpr int kNear = 18;
+  const int apart = a.exponent() - b.exponent();
+  if (apart == 0) {
+    return Order(a.value(), b.value());
+  }
+  if (apart > kNear || apart < -kNear) {
+    return quantity::ExactQuantity::Compare(a, b);
+  }
+  __extension__ using Wide = __int128;
+  Wide left = a.value();
+  Wide right = b.value();
+  for (int i = 0; i < apart; ++i) {
+    left *= 10;
+  }
+  for (int i = 0; i < -apart; ++i) {
+    right *= 10;
+  }
+  return Order(left, right);
+}
+
+bool SameText(const Value& a, const Value& b) {
+  return a.size == b.size && std::char_traits<char>::compare(a.data, b.data, a.size) == 0;
+}
+
+// One evaluation.
+class SlotRun {
+ public:
+  SlotRun(const SlotPlan& plan, Context& scratch, const Value* slots)
+      : plan_(plan), scratch_(scratch), slots_(slots) {}
+  SlotRun(const SlotRun&) = delete;
+  SlotRun& operator=(const SlotRun&) = delete;
+  ~SlotRun() {
+    if (used_memory_) {
+      scratch_.Reset();
+    }
+  }
+
+  using Node = SlotPlan::Node;
+  Truth Test(const Node& node);
+  Value Eval(const Node& node);
+
+ private:
+  // An operand without copying it where it stands somewhere already.
+  const Value& Get(const Node& node, std::size_t i, Value& room) {
+    const Node& operand = plan_.Operand(node, i);
+    switch (operand.op) {
+      case SlotOp::kSlot: return slots_[operand.slot];
+      case SlotOp::kConstant: return operand.constant;
+      case SlotOp::kLocal: return locals_[operand.slot];
+      default: room = Eval(operand); return room;
+    }
+  }
+  Truth TestLogic(const Node& node);
+  Truth TestEqual(const Node& node);
+  Truth TestOrder(const Node& node);
+  Truth TestText(const Node& node);
+  Truth TestMember(const Node& node, std::size_t list_at);
+  Truth TestInSet(const Node& node);
+  Truth TestMatches(const Node& node);
+  Truth TestLoop(const Node& node);
+  bool CompareObjects(const Node& node, Value& failure, int& order);
+  Value EvalOptional(const Node& node);
+  Value EvalIndex(const Node& node);
+  Value EvalList(const Node& node);
+  Value EvalCall(const Node& node);
+  Value CallWith(const Node& node, std::span<const Value> args);
+
+  const SlotPlan& plan_;
+  Context& scratch_;
+  const Value* slots_;
+  bool used_memory_ = false;
+  // Written before they are read: only the body of a loop reads them.
+  union {
+    std::array<Value, SlotPlan::kMaxLocals> locals_;
+  };
+};
+
+Truth SlotRun::Test(const Node& node) {
+  switch (node.op) {
+    case SlotOp::kHas: return TruthOf(!slots_[node.slot].IsError());
+    case SlotOp::kAnd:
+    case SlotOp::kOr: return TestLogic(node);
+    case SlotOp::kNot: {
+      const Truth truth = Test(plan_.Operand(node, 0));
+      return truth == Truth::kFalse ? Truth::kTrue : truth == Truth::kTrue ? Truth::kFalse : truth;
+    }
+    case SlotOp::kConditional: {
+      const Truth condition = Test(plan_.Operand(node, 0));
+      return condition == Truth::kTrue    ? Test(plan_.Operand(node, 1))
+             : condition == Truth::kFalse ? Test(plan_.Operand(node, 2))
+                                          : condition;
+    }
+    case SlotOp::kEqual:
+    case SlotOp::kNotEqual: return TestEqual(node);
+    case SlotOp::kLess:
+    case SlotOp::kLessEqual:
+    case SlotOp::kGreater:
+    case SlotOp::kGreaterEqual: return TestOrder(node);
+    case SlotOp::kIsGreaterThan:
+    case SlotOp::kIsLessThan: {
+      Value failure;
+      int order = 0;
+      if (!CompareObjects(node, failure, order)) {
+        return TruthOf(failure);
+      }
+      return TruthOf(node.op == SlotOp::kIsGreaterThan ? order > 0 : order < 0);
+    }
+    case SlotOp::kStartsWith:
+    case SlotOp::kEndsWith:
+    case SlotOp::kContains: return TestText(node);
+    case SlotOp::kMatches: return TestMatches(node);
+    case SlotOp::kInSet: return TestInSet(node);
+    case SlotOp::kIncludes: return TestMember(node, 0);
+    case SlotOp::kInList: return TestMember(node, 1);
+    case SlotOp::kAll:
+    case SlotOp::kExists:
+    case SlotOp::kExistsOne: return TestLoop(node);
+    case SlotOp::kSlot: return TruthOf(slots_[node.slot]);
+    default: return TruthOf(Eval(node));
+  }
+}
+
+Truth SlotRun::TestLogic(const Node& node) {
+  const bool all = node.op == SlotOp::kAnd;
+  const Truth decides = all ? Truth::kFalse : Truth::kTrue;
+  Truth out = all ? Truth::kTrue : Truth::kFalse;
+  for (std::size_t i = 0; i < node.count; ++i) {
+    const Truth truth = Test(plan_.Operand(node, i));
+    if (truth == decides || truth == Truth::kAsk) {
+      return truth;
+    }
+    out = all ? std::min(out, truth) : std::max(out, truth);
+  }
+  return out;
+}
+
+Truth SlotRun::TestEqual(const Node& node) {
+  Value left_room;
+  Value right_room;
+  const Value& left = Get(node, 0, left_room);
+  const Value& right = Get(node, 1, right_room);
+  const bool negated = node.op == SlotOp::kNotEqual;
+  if (left.Is(ValueKind::kString) && right.Is(ValueKind::kString)) {
+    return TruthOf(SameText(left, right) != negated);
+  }
+  if (left.IsError() || right.IsError()) {
+    // Both sides are evaluated, so that either of them may have to be asked for.
+    return std::max(left.IsError() ? TruthOf(left) : Truth::kError,
+                    right.IsError() ? TruthOf(right) : Truth::kError);
+  }
+  const Value equal = Equal(left, right);
+  return negated ? TruthOf(!equal.IsTrue()) : TruthOf(equal);
+}
+
+Truth SlotRun::TestOrder(const Node& node) {
+  Value left_room;
+  Value right_room;
+  const Value& left = Get(node, 0, left_room);
+  const Value& right = Get(node, 1, right_room);
+  if (left.IsError() || right.IsError()) {
+    return std::max(left.IsError() ? TruthOf(left) : Truth::kError,
+                    right.IsError() ? TruthOf(right) : Truth::kError);
+  }
+  int order = 0;
+  if (left.Is(ValueKind::kInt) && right.Is(ValueKind::kInt)) {
+    order = Order(left.integer, right.integer);
+  } else if (left.Is(ValueKind::kString) && right.Is(ValueKind::kString)) {
+    order = Order(left.text(), right.text());
+  } else {
+    const Value args[] = {left, right};
+    return TruthOf(CallWith(node, args));
+  }
+  switch (node.op) {
+    case SlotOp::kLess: return TruthOf(order < 0);
+    case SlotOp::kLessEqual: return TruthOf(order <= 0);
+    case SlotOp::kGreater: return TruthOf(order > 0);
+    default: return TruthOf(order >= 0);
+  }
+}
+
+// False: `failure` says why there is no order. Only values of one kind have one.
+bool SlotRun::CompareObjects(const Node& node, Value& failure, int& order) {
+  Value left_room;
+  Value right_room;
+  const Value& left = Get(node, 0, left_room);
+  const Value& right = Get(node, 1, right_room);
+  if (left.Is(ValueKind::kQuantity) && right.Is(ValueKind::kQuantity)) {
+    order = OrderQuantities(left.quantity->value, right.quantity->value);
+    return true;
+  }
+  if (left.Is(ValueKind::kSemver) && right.Is(ValueKind::kSemver)) {
+    order = quantity::CompareSemver(*left.semver, *right.semver);
+    return true;
+  }
+  const bool ask = (left.IsError() && left.panic) || (right.IsError() && right.panic);
+  failure = ask ? Ask() : NoSuchOverload();
+  return false;
+}
+
+Truth SlotRun::TestText(const Node& node) {
+  Value left_room;
+  Value right_room;
+  const Value& left = Get(node, 0, left_room);
+  const Value& right = Get(node, 1, right_room);
+  if (!left.Is(ValueKind::kString) || !right.Is(ValueKind::kString)) {
+    const Value args[] = {left, right};
+    return TruthOf(CallWith(node, args));
+  }
+  switch (node.op) {
+    case SlotOp::kStartsWith: return TruthOf(left.text().starts_with(right.text()));
+    case SlotOp::kEndsWith: return TruthOf(left.text().ends_with(right.text()));
+    default: return TruthOf(left.text().contains(right.text()));
+  }
+}
+
+Truth SlotRun::TestMatches(const Node& node) {
+  Value room;
+  const Value& value = Get(node, 0, room);
+  return value.Is(ValueKind::kString) || value.Is(ValueKind::kType)
+             ? TruthOf(node.step->regex->Matches(value.text()))
+             : TruthOf(MaybeNoSuchOverload(value));
+}
+
+Truth SlotRun::TestInSet(const Node& node) {
+  Value room;
+  const Value& value = Get(node, 0, room);
+  return value.IsError()    ? TruthOf(value)
+         : !Hashable(value) ? Truth::kAsk
+                            : TruthOf(SetHolds(*node.step->set, value));
+}
+
+Truth SlotRun::TestMember(const Node& node, std::size_t list_at) {
+  Value list_room;
+  Value element_room;
+  const Value& list = Get(node, list_at, list_room);
+  const Value& element = Get(node, 1 - list_at, element_room);
+  const bool simple = element.Is(ValueKind::kString) || element.Is(ValueKind::kInt);
+  if (simple && list.Is(ValueKind::kList)) {
+    bool alike = true;
+    for (const Value& item : list.list->values()) {
+      if (item.kind != element.kind) {
+        alike = false;
+        break;
+      }
+      if (item.Is(ValueKind::kInt) ? item.integer == element.integer : SameText(item, element)) {
+        return Truth::kTrue;
+      }
+    }
+    if (alike) {
+      return Truth::kFalse;
+    }
+  }
+  const Value args[] = {list_at == 0 ? list : element, list_at == 0 ? element : list};
+  return TruthOf(CallWith(node, args));
+}
+
+Truth SlotRun::TestLoop(const Node& node) {
+  Value room;
+  const Value& range = Get(node, 0, room);
+  if (!range.Is(ValueKind::kList)) {
+    return range.Is(ValueKind::kMap) ? Truth::kAsk : TruthOf(MaybeNoSuchOverload(range));
+  }
+  const Node& body = plan_.Operand(node, 1);
+  const ListRep& list = *range.list;
+  Truth all = Truth::kTrue;
+  Truth any = Truth::kFalse;
+  std::int64_t count = 0;
+  bool failed = false;
+  for (std::size_t i = 0; i < list.size; ++i) {
+    locals_[node.slot] =
+        node.two_variables ? Value::Int(static_cast<std::int64_t>(i)) : list.items[i];
+    locals_[node.slot + 1U] = list.items[i];
+    const Truth truth = Test(body);
+    if (truth == Truth::kAsk) {
+      return truth;
+    }
+    all = std::min(all, truth);
+    any = std::max(any, truth);
+    failed = failed || truth == Truth::kError;
+    count += truth == Truth::kTrue ? 1 : 0;
+    if ((node.op == SlotOp::kAll && all == Truth::kFalse) ||
+        (node.op == SlotOp::kExists && any == Truth::kTrue)) {
+      break;
+    }
+  }
+  return node.op == SlotOp::kAll      ? all
+         : node.op == SlotOp::kExists ? any
+         : failed                     ? Truth::kError
+                                      : TruthOf(count == 1);
+}
+
+Value SlotRun::Eval(const Node& node) {
+  switch (node.op) {
+    case SlotOp::kConstant: return node.constant;
+    case SlotOp::kSlot: return slots_[node.slot];
+    case SlotOp::kLocal: return locals_[node.slot];
+    case SlotOp::kOptionalSlot: {
+      Value out;
+      out.kind = ValueKind::kOptional;
+      out.optional = slots_[node.slot].IsError() ? nullptr : &slots_[node.slot];
+      return out;
+    }
+    case SlotOp::kConditional: {
+      const Truth condition = Test(plan_.Operand(node, 0));
+      return condition == Truth::kTrue    ? Eval(plan_.Operand(node, 1))
+             : condition == Truth::kFalse ? Eval(plan_.Operand(node, 2))
+                                          : ValueOf(condition);
+    }
+    case SlotOp::kOptionalOr:
+    case SlotOp::kOptionalOrValue: return EvalOptional(node);
+    case SlotOp::kIndex: return EvalIndex(node);
+    case SlotOp::kList: return EvalList(node);
+    case SlotOp::kCompareTo: {
+      Value failure;
+      int order = 0;
+      return CompareObjects(node, failure, order) ? Value::Int(order) : failure;
+    }
+    case SlotOp::kCall: return EvalCall(node);
+    default: return ValueOf(Test(node));
+  }
+}
+
+Value SlotRun::EvalOptional(const Node& node) {
+  Value room;
+  const Value& left = Get(node, 0, room);
+  if (!left.Is(ValueKind::kOptional)) {
+    return MaybeNoSuchOverload(left);
+  }
+  if (left.optional == nullptr) {
+    return Eval(plan_.Operand(node, 1));
+  }
+  return node.op == SlotOp::kOptionalOr ? left : *left.optional;
+}
+
+Value SlotRun::EvalIndex(const Node& node) {
+  Value room;
+  const Value& list = Get(node, 0, room);
+  if (!list.Is(ValueKind::kList)) {
+    return list.Is(ValueKind::kMap) || list.Is(ValueKind::kOptional) ? Ask()
+                                                                     : MaybeNoSuchOverload(list);
+  }
+  const auto index = ListIndex(node.constant);
+  if (!index || *index < 0 || static_cast<std::uint64_t>(*index) >= list.list->size) {
+    return Value::Error("index");
+  }
+  return list.list->items[*index];
+}
+
+Value SlotRun::EvalList(const Node& node) {
+  used_memory_ = true;
+  ListRep* const list = scratch_.NewList(node.count);
+  for (std::size_t i = 0; i < node.count; ++i) {
+    const Value value = Eval(plan_.Operand(node, i));
+    if (value.IsError()) {
+      return value;
+    }
+    if (value.Is(ValueKind::kList)) {
+      return Ask();
+    }
+    scratch_.Append(*list, value);
+  }
+  return scratch_.ListValue(list);
+}
+
+Value SlotRun::EvalCall(const Node& node) {
+  std::array<Value, 3> args;
+  for (std::size_t i = 0; i < node.count; ++i) {
+    args[i] = Eval(plan_.Operand(node, i));
+    if (args[i].IsError() && (args[i].panic || node.step->arity == Arity::kVariadic)) {
+      return args[i];
+    }
+  }
+  return CallWith(node, std::span(args).first(node.count));
+}
+
+Value SlotRun::CallWith(const Node& node, std::span<const Value> args) {
+  for (const Value& arg : args) {
+    if (arg.IsError() && arg.panic) {
+      return arg;
+    }
+  }
+  for (const Value& arg : args) {
+    if (arg.IsError()) {
+      return arg;
+    }
+  }
+  used_memory_ = true;
+  const Value out = Call(scratch_, plan_.libraries(), *node.step, args);
+  return out.IsError() || SlotPlan::Fits(out) ? out : Ask();
 }
 
 }  // namespace
 
-class SlotPlan::Builder {
- public:
-  explicit Builder(Plan& plan) : plan_(plan) {}
-
-  std::optional<std::uint16_t> Make(const Step& step) {
-    switch (step.kind) {
-      case StepKind::kConstant: return Constant(step.constant);
-      case StepKind::kPath: return MakePath(*step.path);
-      case StepKind::kAnd: return MakeNode(Op::kAnd, step);
-      case StepKind::kOr: return MakeNode(Op::kOr, step);
-      case StepKind::kEqual: return MakeNode(Op::kEqual, step);
-      case StepKind::kNotEqual: return MakeNode(Op::kNotEqual, step);
-      case StepKind::kOptionalOr: return MakeNode(Op::kOptionalOr, step);
-      case StepKind::kOptionalOrValue: return MakeNode(Op::kOptionalOrValue, step);
-      case StepKind::kSetMembership: return MakeNode(Op::kInSet, step, 1);
-      case StepKind::kCall: return MakeCall(step);
-      case StepKind::kList:
-      case StepKind::kMap:
-      case StepKind::kMessage:
-      case StepKind::kLoop: return std::nullopt;
-    }
-    return std::nullopt;
-  }
-
-  std::unique_ptr<SlotPlan> Take() { return std::move(out_); }
-
- private:
-  using Index = std::optional<std::uint16_t>;
-
-  Index Add(Node node) {
-    if (out_->nodes_.size() >= kMaxNodes) {
-      return std::nullopt;
-    }
-    out_->nodes_.push_back(node);
-    return static_cast<std::uint16_t>(out_->nodes_.size() - 1);
-  }
-
-  Index Constant(const Value& value) {
-    if (value.Is(ValueKind::kList)) {
-      for (const Value& item : value.list->values()) {
-        if (!Fits(item)) {
-          return std::nullopt;
-        }
-      }
-    }
-    if (value.Is(ValueKind::kMap) || value.Is(ValueKind::kOptional) || !Fits(value)) {
-      return std::nullopt;
-    }
-    Node node;
-    node.constant = value;
-    return Add(node);
-  }
-
-  Index MakeNode(Op op, const Step& step, std::size_t arity = ~std::size_t{0}) {
-    std::vector<std::uint16_t> operands;
-    for (std::size_t i = 0; i < std::min(arity, step.args.size()); ++i) {
-      const Index operand = Make(*step.args[i]);
-      if (!operand) {
-        return std::nullopt;
-      }
-      operands.push_back(*operand);
-    }
-    return Link(op, step, operands);
-  }
-
-  Index Link(Op op, const Step& step, std::span<const std::uint16_t> operands) {
-    Node node;
-    node.op = op;
-    node.step = &step;
-    node.first = static_cast<std::uint16_t>(out_->operands_.size());
-    node.count = static_cast<std::uint16_t>(operands.size());
-    out_->operands_.insert(out_->operands_.end(), operands.begin(), operands.end());
-    return Add(node);
-  }
-
-  Index MakeCall(const Step& step) {
-    const std::string_view name = step.function->name;
-    if ((name == "quantity" || name == "semver") && step.args.size() == 1 &&
-        step.args[0]->kind == StepKind::kConstant && step.overload != nullptr) {
-      const Value args[] = {step.args[0]->constant};
-      if (!args[0].Is(ValueKind::kString)) {
-        return std::nullopt;
-      }
-      return Constant(step.overload->fn(plan_.context(), args));
-    }
-    if (name == op::kIn && step.args.size() == 2 && step.args[1]->kind == StepKind::kPath) {
-      if (const Index presence = MakePresence(step)) {
-        return presence;
-      }
-    }
-    if (!IsPlain(name) || step.args.size() > 3) {
-      return std::nullopt;
-    }
-    if (step.regex != nullptr) {
-      return MakeNode(Op::kMatches, step, 1);
-    }
-    if (name == "matches") {
-      return std::nullopt;
-    }
-    if (step.args.size() == 2 && name.size() <= 4 && name[0] == '_') {
-      return MakeNode(name == op::kLess         ? Op::kLess
-                      : name == op::kLessEquals ? Op::kLessEqual
-                      : name == op::kGreater    ? Op::kGreater
-                                                : Op::kGreaterEqual,
-                      step);
-    }
-    if (name == op::kNot) {
-      return MakeNode(Op::kNot, step);
-    }
-    return MakeNode(Op::kCall, step);
-  }
-
-  // Which of the maps of the device a path begins with; nothing when it is another path.
-  static std::optional<bool> IsCapacity(const Path& path) {
-    if (path.kind != Path::Kind::kVariable || path.name != "device" || path.qualifiers.empty()) {
-      return std::nullopt;
-    }
-    for (const Qualifier& qualifier : path.qualifiers) {
-      if (qualifier.kind != Qualifier::Kind::kConstant || !qualifier.key.Is(ValueKind::kString)) {
-        return std::nullopt;
-      }
-    }
-    const std::string_view map = path.qualifiers[0].key.text();
-    if (path.qualifiers[0].optional || (map != "attributes" && map != "capacity")) {
-      return std::nullopt;
-    }
-    return map == "capacity";
-  }
-
-  // "name" in device.attributes["domain"], "domain" in device.attributes.
-  Index MakePresence(const Step& step) {
-    const Path& path = *step.args[1]->path;
-    const std::optional<bool> capacity = IsCapacity(path);
-    if (!capacity || step.args[1]->test_only || step.args[0]->kind != StepKind::kConstant ||
-        !step.args[0]->constant.Is(ValueKind::kString)) {
-      return std::nullopt;
-    }
-    const std::string_view key = step.args[0]->constant.text();
-    if (path.qualifiers.size() == 1) {
-      return Slot(
-          Op::kSlot,
-          {*capacity ? SlotKey::Kind::kCapacityDomain : SlotKey::Kind::kAttributeDomain, key, {}});
-    }
-    if (path.qualifiers.size() == 2 && !path.qualifiers[1].optional) {
-      return Slot(Op::kHas,
-                  {*capacity ? SlotKey::Kind::kCapacity : SlotKey::Kind::kAttribute,
-                   path.qualifiers[1].key.text(),
-                   key});
-    }
-    return std::nullopt;
-  }
-
-  Index Slot(Op op, const SlotKey& key) {
-    auto& slots = out_->slots_;
-    auto at = std::ranges::find(slots, key);
-    if (at == slots.end()) {
-      if (slots.size() >= kMaxSlots) {
-        return std::nullopt;
-      }
-      slots.push_back(key);
-      at = slots.end() - 1;
-    }
-    Node node;
-    node.op = op;
-    node.slot = static_cast<std::uint16_t>(at - slots.begin());
-    return Add(node);
-  }
-
-  Index MakePath(const Path& path) {
-    const bool test_only = !path.qualifiers.empty() && path.qualifiers.back().test_only;
-    if (path.kind == Path::Kind::kConditional) {
-      return std::nullopt;  // the exact interpreter's
-    }
-    if (path.kind == Path::Kind::kRelative) {
-      return path.qualifiers.empty() ? Make(*path.operand) : std::nullopt;
-    }
-    if (path.name == "device" && path.qualifiers.size() == 1 && !test_only &&
-        path.qualifiers[0].kind == Qualifier::Kind::kConstant && !path.qualifiers[0].optional) {
-      const std::string_view field =
-          path.qualifiers[0].key.Is(ValueKind::kString) ? path.qualifiers[0].key.text() : "";
-      if (field == "driver") {
-        return Slot(Op::kSlot, {SlotKey::Kind::kDriver, {}, {}});
-      }
-      if (field == "allowMultipleAllocations") {
-        return Slot(Op::kSlot, {SlotKey::Kind::kMultiple, {}, {}});
-      }
-      return std::nullopt;
-    }
-    const std::optional<bool> capacity = IsCapacity(path);
-    if (!capacity || path.qualifiers.size() != 3) {
-      return std::nullopt;
-    }
-    const bool optional = path.qualifiers[2].optional;
-    if ((path.qualifiers[1].optional && !optional) || (test_only && optional)) {
-      return std::nullopt;
-    }
-    return Slot(test_only  ? Op::kHas
-                : optional ? Op::kOptionalSlot
-                           : Op::kSlot,
-                {*capacity ? SlotKey::Kind::kCapacity : SlotKey::Kind::kAttribute,
-                 path.qualifiers[1].key.text(),
-                 path.qualifiers[2].key.text()});
-  }
-
-  Plan& plan_;
-  std::unique_ptr<SlotPlan> out_ = std::make_unique<SlotPlan>();
-};
-
-std::unique_ptr<const SlotPlan> SlotPlan::Make(Plan& plan,
-                                               std::size_t expression_size,
-                                               std::uint64_t cost_limit) {
-  if (expression_size > kMaxExpression || cost_limit < kMaxCost) {
-    return nullptr;
-  }
-  Builder builder(plan);
-  if (!builder.Make(*plan.root)) {
-    return nullptr;
-  }
-  std::unique_ptr<SlotPlan> out = builder.Take();
-  out->libraries_ = plan.libraries;
-  return out;
-}
-
 bool SlotPlan::Fits(const Value& value) {
   switch (value.kind) {
-    case ValueKind::kString: return value.size <= kMaxText;
+    case ValueKind::kString:
+    case ValueKind::kBytes: return value.size <= kMaxText;
     case ValueKind::kQuantity: return value.quantity->value.fast();
+    case ValueKind::kList:
+      return value.list->size <= kMaxList &&
+             std::ranges::all_of(value.list->values(), [](const Value& item) {
+               return !item.Is(ValueKind::kList) && Fits(item);
+             });
+    case ValueKind::kMap:
+    case ValueKind::kUrl: return false;
+    case ValueKind::kOptional: return value.optional == nullptr || Fits(*value.optional);
     default: return true;
   }
 }
 
-std::optional<Verdict> SlotPlan::Run(Context& scratch, std::span<const Value> slots) const {
-  for (const Value& slot : slots) {
-    if (!Fits(slot)) {
-      return std::nullopt;
-    }
-  }
-  const Value value = Eval(nodes_.back(), scratch, slots);
-  switch (value.kind) {
-    case ValueKind::kBool: return value.boolean ? Verdict::kTrue : Verdict::kFalse;
-    case ValueKind::kOptional: return std::nullopt;
-    default: return Verdict::kError;
-  }
+Truth SlotPlan::Test(const Node& node, Context& scratch, const Value* slots) const {
+  return SlotRun(*this, scratch, slots).Test(node);
 }
 
-Value SlotPlan::Eval(const Node& node, Context& scratch, std::span<const Value> slots) const {
-  switch (node.op) {
-    case Op::kConstant: return node.constant;
-    case Op::kSlot: return slots[node.slot];
-    case Op::kOptionalSlot: {
-      Value out;
-      out.kind = ValueKind::kOptional;
-      out.optional = slots[node.slot].IsError() ? nullptr : &slots[node.slot];
-      return out;
-    }
-    case Op::kHas: return Value::Bool(!slots[node.slot].IsError());
-    case Op::kAnd: return EvalLogic(node, scratch, slots, /*decides=*/false);
-    case Op::kOr: return EvalLogic(node, scratch, slots, /*decides=*/true);
-    case Op::kNot: {
-      const Value value = Eval(Operand(node, 0), scratch, slots);
-      return value.Is(ValueKind::kBool) ? Value::Bool(!value.boolean) : MaybeNoSuchOverload(value);
-    }
-    case Op::kEqual:
-    case Op::kNotEqual: {
-      const Value left = Eval(Operand(node, 0), scratch, slots);
-      const Value right = Eval(Operand(node, 1), scratch, slots);
-      if (left.IsError() || right.IsError()) {
-        return left.IsError() ? left : right;
-      }
-      if (left.Is(ValueKind::kString) && right.Is(ValueKind::kString)) {
-        return Value::Bool((left.text() == right.text()) == (node.op == Op::kEqual));
-      }
-      const Value equal = Equal(left, right);
-      return node.op == Op::kEqual ? equal : Value::Bool(!equal.IsTrue());
-    }
-    case Op::kLess:
-    case Op::kLessEqual:
-    case Op::kGreater:
-    case Op::kGreaterEqual: return EvalCompare(node, scratch, slots);
-    case Op::kOptionalOr:
-    case Op::kOptionalOrValue: {
-      const Value left = Eval(Operand(node, 0), scratch, slots);
-      if (!left.Is(ValueKind::kOptional)) {
-        return MaybeNoSuchOverload(left);
-      }
-      if (left.optional == nullptr) {
-        return Eval(Operand(node, 1), scratch, slots);
-      }
-      return node.op == Op::kOptionalOr ? left : *left.optional;
-    }
-    case Op::kInSet: {
-      const Value value = Eval(Operand(node, 0), scratch, slots);
-      return value.IsError()    ? value
-             : !Hashable(value) ? NoSuchOverload()
-                                : Value::Bool(SetHolds(*node.step->set, value));
-    }
-    case Op::kMatches: {
-      const Value value = Eval(Operand(node, 0), scratch, slots);
-      return value.Is(ValueKind::kString) ? Value::Bool(node.step->regex->Matches(value.text()))
-                                          : MaybeNoSuchOverload(value);
-    }
-    case Op::kCall: return EvalCall(node, scratch, slots);
+Truth SlotPlan::Run(Context& scratch, const Value* slots) const {
+  SlotRun run(*this, scratch, slots);
+  const Node& node = root();
+  if (node.op > SlotOp::kCall) {
+    return run.Test(node);
   }
-  return NoSuchOverload();
-}
-
-Value SlotPlan::EvalLogic(const Node& node,
-                          Context& scratch,
-                          std::span<const Value> slots,
-                          bool decides) const {
-  Value error;
-  for (std::size_t i = 0; i < node.count; ++i) {
-    const Value value = Eval(Operand(node, i), scratch, slots);
-    if (!value.Is(ValueKind::kBool)) {
-      error = MaybeNoSuchOverload(value);
-    } else if (value.boolean == decides) {
-      return value;
-    }
-  }
-  return error.IsError() ? error : Value::Bool(!decides);
-}
-
-Value SlotPlan::EvalCompare(const Node& node,
-                            Context& scratch,
-                            std::span<const Value> slots) const {
-  const Value args[] = {Eval(Operand(node, 0), scratch, slots),
-                        Eval(Operand(node, 1), scratch, slots)};
-  if (args[0].IsError() || args[1].IsError()) {
-    return args[0].IsError() ? args[0] : args[1];
-  }
-  if (args[0].Is(ValueKind::kInt) && args[1].Is(ValueKind::kInt)) {
-    const std::int64_t left = args[0].integer;
-    const std::int64_t right = args[1].integer;
-    switch (node.op) {
-      case Op::kLess: return Value::Bool(left < right);
-      case Op::kLessEqual: return Value::Bool(left <= right);
-      case Op::kGreater: return Value::Bool(left > right);
-      default: return Value::Bool(left >= right);
-    }
-  }
-  return Call(scratch, libraries_, *node.step, args);
-}
-
-Value SlotPlan::EvalCall(const Node& node, Context& scratch, std::span<const Value> slots) const {
-  std::array<Value, 3> args;
-  for (std::size_t i = 0; i < node.count; ++i) {
-    args[i] = Eval(Operand(node, i), scratch, slots);
-    if (args[i].IsError()) {
-      return args[i];
-    }
-  }
-  return Call(scratch, libraries_, *node.step, std::span(args).first(node.count));
+  // An optional may hold a bool; how it is unwrapped is not this tier's business.
+  const Value value = run.Eval(node);
+  return value.Is(ValueKind::kOptional) ? Truth::kAsk : TruthOf(value);
 }
 
 }  // namespace allot::cel

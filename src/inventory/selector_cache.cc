@@ -168,13 +168,15 @@ SelectorCache::Match SelectorCache::Evaluate(SelectorSet& set,
       bound = true;
     }
     ++evaluations_;
-    cel::Outcome outcome = evaluator_.Match(*expression.program, bound_);
-    if (outcome.verdict == cel::Verdict::kError) {
+    const cel::Verdict verdict = evaluator_.Test(*expression.program, bound_);
+    if (verdict == cel::Verdict::kError) {
+      // Only the exact interpreter has the text.
+      cel::Outcome outcome = evaluator_.Match(*expression.program, bound_);
       outcome.error += cel::RuntimeErrorHint(outcome.error);
       failure = {i, false, std::move(outcome.error)};
       return Match::kError;
     }
-    yes = outcome.verdict == cel::Verdict::kTrue;
+    yes = verdict == cel::Verdict::kTrue;
   }
   set.known_[index >> 6U] |= bit;
   if (yes) {

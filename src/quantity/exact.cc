@@ -264,6 +264,13 @@ ExactQuantity ExactQuantity::FromQuantity(const Quantity& q) {
       return ExactQuantity(static_cast<std::int64_t>(units), 0, q.format);
     }
   }
+  // So are binary ones that print with a suffix, where the digits leave room for it.
+  if (q.format == Format::kBinarySi && q.nanos != 0 && q.nanos % (kNano * 1024) == 0) {
+    const Int128 units = q.nanos / kNano;
+    if (units > -1'000'000'000'000 && units < 1'000'000'000'000) {
+      return ExactQuantity(static_cast<std::int64_t>(units), 0, q.format);
+    }
+  }
   auto parsed = Parse(q.ToString());
   return parsed ? *std::move(parsed) : ExactQuantity();
 }

@@ -1,0 +1,407 @@
+#include "cel/terms.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cel/operations.h"
+#include "cel/program.h"
+
+namespace allot::cel {
+namespace {
+
+constexpr auto kUnknownVerdict = static_cast<Verdict>(0xFF);
+constexpr std::size_t kBlock = 1024;
+
+template <typename T>
+void AppendRaw(const T& value, std::string& out) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void AppendText(std::string_view text, std::string& out) {
+  AppendRaw(static_cast<std::uint32_t>(text.size()), out);
+  out += text;
+}
+
+void AppendValue(const Value& value, std::string& out) {
+  out += static_cast<char>(value.kind);
+  switch (value.kind) {
+    case ValueKind::kNull: break;
+    case ValueKind::kBool: out += value.boolean ? '1' : '0'; break;
+    case ValueKind::kInt:
+    case ValueKind::kUint:
+    case ValueKind::kDouble:
+    case ValueKind::kDuration: AppendRaw(value.uinteger, out); break;
+    case ValueKind::kError:
+    case ValueKind::kString:
+    case ValueKind::kBytes:
+    case ValueKind::kType: AppendText(value.text(), out); break;
+    case ValueKind::kQuantity:
+      AppendRaw(value.quantity->value.value(), out);
+      AppendRaw(value.quantity->value.exponent(), out);
+      break;
+    case ValueKind::kSemver: AppendText(value.semver->ToString(), out); break;
+    case ValueKind::kList:
+      AppendRaw(value.list->size, out);
+      for (const Value& item : value.list->values()) {
+        AppendValue(item, out);
+      }
+      break;
+    default: {
+      // Constants of rare types are like no other.
+      static std::uint64_t serial = 0;
+      AppendRaw(++serial, out);
+    }
+  }
+}
+
+// A key that only equal tests have, whatever program they stand in.
+void AppendNode(const SlotPlan& plan, const SlotPlan::Node& node, std::string& out) {
+  out += static_cast<char>(node.op);
+  out += node.two_variables ? '2' : '1';
+  AppendRaw(node.count, out);
+  switch (node.op) {
+    case SlotOp::kSlot:
+    case SlotOp::kHas:
+    case SlotOp::kOptionalSlot: {
+      const SlotKey& key = plan.slots()[node.slot];
+      out += static_cast<char>(key.kind);
+      AppendText(key.domain, out);
+      AppendText(key.name, out);
+      break;
+    }
+    case SlotOp::kConstant:
+    case SlotOp::kIndex: AppendValue(node.constant, out); break;
+    case SlotOp::kMatches: AppendText(node.step->args[1]->constant.text(), out); break;
+    case SlotOp::kInSet:
+      AppendRaw(node.step->set->size, out);
+      for (const MapEntry& entry : node.step->set->values()) {
+        AppendValue(entry.key, out);
+      }
+      break;
+    default: AppendRaw(node.slot, out); break;
+  }
+  if (node.step != nullptr && node.step->function != nullptr) {
+    // Functions and overloads live as long as the process.
+    AppendRaw(node.step->function, out);
+    AppendRaw(node.step->overload, out);
+    AppendRaw(node.step->arity, out);
+  }
+  for (std::size_t i = 0; i < node.count; ++i) {
+    AppendNode(plan, plan.Operand(node, i), out);
+  }
+}
+
+std::string KeyOf(const SlotPlan& plan, const SlotPlan::Node& node, bool is_root) {
+  std::string out(1, is_root ? 'r' : 't');
+  AppendRaw(plan.libraries(), out);
+  AppendNode(plan, node, out);
+  return out;
+}
+
+void CollectSlots(const SlotPlan& plan,
+                  const SlotPlan::Node& node,
+                  std::vector<std::uint16_t>& out) {
+  const bool reads =
+      node.op == SlotOp::kSlot || node.op == SlotOp::kHas || node.op == SlotOp::kOptionalSlot;
+  if (reads && std::ranges::find(out, node.slot) == out.end()) {
+    out.push_back(node.slot);
+  }
+  for (std::size_t i = 0; i < node.count; ++i) {
+    CollectSlots(plan, plan.Operand(node, i), out);
+  }
+}
+
+// Forgets terms that no selector uses any more, now and then.
+void DropDeadTerms(DeviceTable::Impl& table) {
+  constexpr std::size_t kOften = 1024;
+  if (table.terms.size() % kOften == 0) {
+    std::erase_if(table.terms, [](const auto& entry) { return entry.second.expired(); });
+  }
+}
+
+std::shared_ptr<Term> TermFor(DeviceTable::Impl& table,
+                              const std::shared_ptr<const Program>& program,
+                              const SlotPlan& plan,
+                              const SlotPlan::Node& node,
+                              bool is_root) {
+  const std::string key = KeyOf(plan, node, is_root);
+  if (const auto found = table.terms.find(key); found != table.terms.end()) {
+    if (auto term = found->second.lock()) {
+      return term;
+    }
+  }
+  DropDeadTerms(table);
+  auto term = std::make_shared<Term>();
+  term->program = program;
+  term->plan = &plan;
+  term->node = &node;
+  term->is_root = is_root;
+  std::vector<std::uint16_t> slots;
+  CollectSlots(plan, node, slots);
+  std::vector<SlotKey> keys;
+  for (const std::uint16_t slot : slots) {
+    keys.push_back(plan.slots()[slot]);
+    term->reads.push_back({slot, &table.ColumnFor(keys.back())});
+  }
+  if (slots.size() == 1) {
+    term->column = term->reads[0].column;
+  } else if (slots.size() > 1) {
+    term->grouping = &table.GroupingFor(keys);
+  }
+  table.terms.insert_or_assign(key, term);
+  return term;
+}
+
+// Tests a term on the values its slots hold.
+Truth TestValues(DeviceTable::Impl& table, const Term& term) {
+  return term.is_root ? term.plan->Run(table.scratch, table.slots.data())
+                      : term.plan->Test(*term.node, table.scratch, table.slots.data());
+}
+
+}  // namespace
+
+bool IsLogic(const SlotPlan& plan, const SlotPlan::Node& node) {
+  return node.op == SlotOp::kAnd || node.op == SlotOp::kOr ||
+         (node.op == SlotOp::kNot && IsLogic(plan, plan.Operand(node, 0)));
+}
+
+Truth EvaluateTerm(DeviceTable::Impl& table, const Term& term, std::uint32_t device) {
+  for (const Term::Read& read : term.reads) {
+    const std::uint32_t code = read.column->CodeOf(device);
+    if (!read.column->fits[code]) {
+      return Truth::kAsk;
+    }
+    table.slots[read.slot] = read.column->values[code];
+  }
+  return TestValues(table, term);
+}
+
+BoundSelector::BoundSelector(DeviceTable::Impl& table, std::shared_ptr<const Program> program)
+    : table_(table), program_(std::move(program)), plan_(program_->impl().slots.get()) {
+  if (plan_ == nullptr) {
+    return;
+  }
+  terms_.resize(plan_->node_count());
+  BindTerms(plan_->root());
+  for (std::size_t i = 0; i < plan_->slots().size(); ++i) {
+    reads_.push_back({static_cast<std::uint16_t>(i), &table.ColumnFor(plan_->slots()[i])});
+  }
+}
+
+void BoundSelector::BindTerms(const SlotPlan::Node& node) {
+  if (!IsLogic(*plan_, node)) {
+    terms_[plan_->IndexOf(node)] = TermFor(table_, program_, *plan_, node, &node == &plan_->root());
+    return;
+  }
+  for (std::size_t i = 0; i < node.count; ++i) {
+    BindTerms(plan_->Operand(node, i));
+  }
+}
+
+Truth BoundSelector::TestTerm(Term& term, std::uint32_t device) {
+  const std::uint32_t code = term.column != nullptr     ? term.column->CodeOf(device)
+                             : term.grouping != nullptr ? table_.CodeIn(*term.grouping, device)
+                                                        : 0;
+  if (code < term.truths.size() && term.truths[code] != Term::kUnknown) {
+    return term.truths[code];
+  }
+  if (code >= term.truths.size()) {
+    const std::size_t known = term.column != nullptr     ? term.column->values.size()
+                              : term.grouping != nullptr ? term.grouping->size()
+                                                         : 1;
+    term.truths.resize(known, Term::kUnknown);
+  }
+  ++evaluations_;
+  const Truth truth = EvaluateTerm(table_, term, device);
+  term.asks = term.asks || truth == Truth::kAsk;
+  term.truths[code] = truth;
+  return truth;
+}
+
+Truth BoundSelector::Test(const SlotPlan::Node& node, std::uint32_t device) {
+  if (Term* const term = terms_[plan_->IndexOf(node)].get(); term != nullptr) {
+    return TestTerm(*term, device);
+  }
+  if (node.op == SlotOp::kNot) {
+    const Truth truth = Test(plan_->Operand(node, 0), device);
+    return truth == Truth::kFalse ? Truth::kTrue : truth == Truth::kTrue ? Truth::kFalse : truth;
+  }
+  const bool all = node.op == SlotOp::kAnd;
+  Truth out = all ? Truth::kTrue : Truth::kFalse;
+  for (std::size_t i = 0; i < node.count; ++i) {
+    const Truth truth = Test(plan_->Operand(node, i), device);
+    if (truth == Truth::kAsk || truth == (all ? Truth::kFalse : Truth::kTrue)) {
+      return truth;
+    }
+    out = all ? std::min(out, truth) : std::max(out, truth);
+  }
+  return out;
+}
+
+Verdict BoundSelector::Match(std::uint32_t device) {
+  if (table_.unbindable > 0 && !table_.rows[device].bindable) {
+    return Verdict::kError;
+  }
+  if (plan_ != nullptr) {
+    if (const Truth truth = Test(plan_->root(), device); truth != Truth::kAsk) {
+      return VerdictOf(truth);
+    }
+  }
+  return Exact(device);
+}
+
+// The exact interpreter's verdict, once per combination of what it reads.
+Verdict BoundSelector::Exact(std::uint32_t device) {
+  if (signature_ == nullptr) {
+    std::vector<SlotKey> read;
+    if (plan_ != nullptr) {
+      signature_ = &table_.GroupingFor(plan_->slots());
+    } else if (SlotsRead(program_->impl().plan, read)) {
+      signature_ = &table_.GroupingFor(read);
+    } else {
+      signature_ = &table_.WholeGrouping();
+    }
+  }
+  const std::uint32_t code = table_.CodeIn(*signature_, device);
+  if (code >= exact_.size()) {
+    exact_.resize(signature_->size(), kUnknownVerdict);
+  }
+  if (exact_[code] == kUnknownVerdict) {
+    ++evaluations_;
+    exact_[code] = table_.evaluator.Match(*program_, table_.View(device)).verdict;
+  }
+  return exact_[code];
+}
+
+Verdict BoundSelector::Evaluate(std::uint32_t device) {
+  ++evaluations_;
+  if (plan_ != nullptr && table_.rows[device].bindable) {
+    bool fits = true;
+    for (const Term::Read& read : reads_) {
+      const std::uint32_t code = read.column->CodeOf(device);
+      fits = fits && read.column->fits[code];
+      table_.slots[read.slot] = read.column->values[code];
+    }
+    if (fits) {
+      if (const Truth truth = plan_->Run(table_.scratch, table_.slots.data());
+          truth != Truth::kAsk) {
+        return VerdictOf(truth);
+      }
+    }
+  }
+  return table_.evaluator.Match(*program_, table_.View(device)).verdict;
+}
+
+// Tests a term for every value or combination there is.
+void BoundSelector::Fill(Term& term) {
+  if (term.column == nullptr) {
+    const auto size = static_cast<std::uint32_t>(table_.rows.size());
+    for (std::uint32_t device = 0; device < size; ++device) {
+      const std::uint32_t code =
+          term.grouping != nullptr ? table_.CodeIn(*term.grouping, device) : 0;
+      if (code >= term.truths.size() || term.truths[code] == Term::kUnknown) {
+        static_cast<void>(TestTerm(term, device));
+      }
+      if (term.grouping == nullptr) {
+        return;
+      }
+    }
+    return;
+  }
+  const Column& column = *term.column;
+  term.truths.resize(column.values.size(), Term::kUnknown);
+  for (std::size_t code = 0; code < column.values.size(); ++code) {
+    if (term.truths[code] != Term::kUnknown) {
+      continue;
+    }
+    table_.slots[term.reads[0].slot] = column.values[code];
+    ++evaluations_;
+    const Truth truth = column.fits[code] ? TestValues(table_, term) : Truth::kAsk;
+    term.asks = term.asks || truth == Truth::kAsk;
+    term.truths[code] = truth;
+  }
+}
+
+// False: some device needs the exact interpreter.
+bool BoundSelector::FillAll(const SlotPlan::Node& node) {
+  if (Term* const term = terms_[plan_->IndexOf(node)].get(); term != nullptr) {
+    Fill(*term);
+    return !term->asks;
+  }
+  bool complete = true;
+  for (std::size_t i = 0; i < node.count; ++i) {
+    complete = FillAll(plan_->Operand(node, i)) && complete;
+  }
+  return complete;
+}
+
+void BoundSelector::TestTermBlock(const Term& term, std::uint32_t begin, std::span<Truth> out) {
+  const Truth* const truths = term.truths.data();
+  if (term.column == nullptr && term.grouping == nullptr) {
+    std::ranges::fill(out, truths[0]);
+    return;
+  }
+  const std::vector<std::uint32_t>& codes =
+      term.column != nullptr ? term.column->codes : term.grouping->codes;
+  const std::size_t known =
+      std::min(out.size(), codes.size() - std::min<std::size_t>(begin, codes.size()));
+  const std::uint32_t* const from = codes.data() + begin;
+  for (std::size_t i = 0; i < known; ++i) {
+    out[i] = truths[from[i]];
+  }
+  for (std::size_t i = known; i < out.size(); ++i) {
+    out[i] = truths[0];
+  }
+}
+
+void BoundSelector::TestBlock(const SlotPlan::Node& node,
+                              std::uint32_t begin,
+                              std::span<Truth> out) {
+  if (const Term* const term = terms_[plan_->IndexOf(node)].get(); term != nullptr) {
+    TestTermBlock(*term, begin, out);
+    return;
+  }
+  TestBlock(plan_->Operand(node, 0), begin, out);
+  if (node.op == SlotOp::kNot) {
+    for (Truth& truth : out) {
+      truth = static_cast<Truth>(static_cast<std::uint8_t>(Truth::kTrue) -
+                                 static_cast<std::uint8_t>(truth));
+    }
+    return;
+  }
+  std::array<Truth, kBlock> room;
+  const std::span<Truth> other = std::span(room).first(out.size());
+  for (std::size_t operand = 1; operand < node.count; ++operand) {
+    TestBlock(plan_->Operand(node, operand), begin, other);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = node.op == SlotOp::kAnd ? std::min(out[i], other[i]) : std::max(out[i], other[i]);
+    }
+  }
+}
+
+void BoundSelector::MatchFrom(std::uint32_t begin, std::span<Verdict> out) {
+  if (plan_ == nullptr || !FillAll(plan_->root())) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = Match(begin + static_cast<std::uint32_t>(i));
+    }
+    return;
+  }
+  std::array<Truth, kBlock> truths;
+  for (std::size_t done = 0; done < out.size(); done += kBlock) {
+    const std::size_t size = std::min(kBlock, out.size() - done);
+    TestBlock(
+        plan_->root(), begin + static_cast<std::uint32_t>(done), std::span(truths).first(size));
+    for (std::size_t i = 0; i < size; ++i) {
+      // false, error, true become false, true, error.
+      const auto truth = static_cast<std::uint32_t>(truths[i]);
+      out[done + i] = static_cast<Verdict>(((truth << 1U) | (truth >> 1U)) & 3U);
+    }
+  }
+  for (std::size_t i = 0; table_.unbindable > 0 && i < out.size(); ++i) {
+    if (!table_.rows[begin + i].bindable) {
+      out[i] = Verdict::kError;
+    }
+  }
+}
+
+}  // namespace allot::cel
