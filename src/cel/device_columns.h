@@ -130,7 +130,7 @@ struct DeviceTable::Impl {
   std::unordered_map<std::string, std::weak_ptr<Term>> terms;
   Evaluator evaluator;
   Context scratch;
-  std::array<Value, SlotPlan::kMaxSlots> slots;  ///< of the evaluation in progress
+  std::array<Value, SlotPlan::kMaxSlots> slot_values;  ///< of the evaluation in progress
 
  private:
   Context& Memory();

@@ -28,19 +28,58 @@ bool HasDomain(const DeviceView& device, const SlotKey& slot) {
              : std::ranges::any_of(device.capacities, in_domain);
 }
 
-}  // namespace
+// MAJOR.MINOR.PATCH without anything else, which nearly all versions are. False: parse it properly.
+bool ReadPlainVersion(std::string_view text, quantity::Semver& out) {
+  std::uint64_t* const numbers[] = {&out.major_number, &out.minor_number, &out.patch_number};
+  constexpr std::size_t kSafeDigits = 18;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < std::size(numbers); ++i) {
+    const std::size_t begin = at;
+    std::uint64_t number = 0;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
+      number = number * 10 + static_cast<std::uint64_t>(text[at] - '0');
+    }
+    const std::size_t digits = at - begin;
+    const bool last = i + 1 == std::size(numbers);
+    if (digits == 0 || digits > kSafeDigits || (digits > 1 && text[begin] == '0') ||
+        (last ? at != text.size() : at == text.size() || text[at] != '.')) {
+      return false;
+    }
+    ++at;
+    *numbers[i] = number;
+  }
+  out.pre = {};
+  out.build = {};
+  return true;
+}
 
+bool ReadVersion(std::string_view text, quantity::Semver& out) {
+  if (ReadPlainVersion(text, out)) {
+    return true;
+  }
+  const auto parsed = quantity::ParseSemver(text);
+  if (parsed) {
+    out = *parsed;
+  }
+  return parsed.has_value();
+}
+
+bool IsVersion(std::string_view text) {
+  quantity::Semver ignored;
+  return ReadVersion(text, ignored);
+}
+
+// Whether a device can be bound as far as this attribute goes.
 bool IsBindable(const AttributeValue& attribute) {
   switch (attribute.kind) {
     case AttributeKind::kMissing: return false;
-    case AttributeKind::kVersion: return quantity::ParseSemver(attribute.text).has_value();
-    case AttributeKind::kVersions:
-      return std::ranges::all_of(attribute.texts, [](std::string_view text) {
-        return quantity::ParseSemver(text).has_value();
-      });
+    case AttributeKind::kVersion: return IsVersion(attribute.text);
+    case AttributeKind::kVersions: return std::ranges::all_of(attribute.texts, IsVersion);
     default: return true;
   }
 }
+
+}  // namespace
 
 SlotReader::SlotReader()
     : items_(std::make_unique<Value[]>(SlotPlan::kMaxSlots * SlotPlan::kMaxList)) {}
@@ -108,11 +147,9 @@ SlotReader::Answer SlotReader::ReadAttribute(const AttributeValue& attribute, st
       value = Value::String(attribute.text);
       return SlotPlan::Fits(value) ? Answer::kRead : Answer::kAsk;
     case AttributeKind::kVersion: {
-      const auto parsed = quantity::ParseSemver(attribute.text);
-      if (!parsed) {
+      if (!ReadVersion(attribute.text, semvers_[slot])) {
         return Answer::kUnbindable;
       }
-      semvers_[slot] = *parsed;
       value.kind = ValueKind::kSemver;
       value.semver = &semvers_[slot];
       return Answer::kRead;

@@ -43,7 +43,4 @@ class SlotReader {
   bool used_versions_ = false;
 };
 
-/// Whether a device can be bound as far as this attribute goes.
-[[nodiscard]] bool IsBindable(const AttributeValue& attribute);
-
 }  // namespace allot::cel

@@ -154,15 +154,35 @@ std::shared_ptr<Term> TermFor(DeviceTable::Impl& table,
 
 // Tests a term on the values its slots hold.
 Truth TestValues(DeviceTable::Impl& table, const Term& term) {
-  return term.is_root ? term.plan->Run(table.scratch, table.slots.data())
-                      : term.plan->Test(*term.node, table.scratch, table.slots.data());
+  return term.is_root ? term.plan->Run(table.scratch, table.slot_values.data())
+                      : term.plan->Test(*term.node, table.scratch, table.slot_values.data());
+}
+
+// out = out && other, or out || other. The loops are plain enough for the compiler to take sixteen
+// devices at a time.
+void Join(SlotOp op, Truth* out, const Truth* other, std::size_t size) {
+  if (op == SlotOp::kAnd) {
+    for (std::size_t i = 0; i < size; ++i) {
+      out[i] = other[i] < out[i] ? other[i] : out[i];
+    }
+  } else {
+    for (std::size_t i = 0; i < size; ++i) {
+      out[i] = other[i] > out[i] ? other[i] : out[i];
+    }
+  }
 }
 
 }  // namespace
 
 bool IsLogic(const SlotPlan& plan, const SlotPlan::Node& node) {
+  const auto is_condition = [&](std::size_t i) {
+    const SlotPlan::Node& operand = plan.Operand(node, i);
+    return operand.op > SlotOp::kCall || IsLogic(plan, operand) ||
+           (operand.op == SlotOp::kConstant && operand.constant.Is(ValueKind::kBool));
+  };
   return node.op == SlotOp::kAnd || node.op == SlotOp::kOr ||
-         (node.op == SlotOp::kNot && IsLogic(plan, plan.Operand(node, 0)));
+         (node.op == SlotOp::kNot && IsLogic(plan, plan.Operand(node, 0))) ||
+         (node.op == SlotOp::kConditional && is_condition(1) && is_condition(2));
 }
 
 Truth EvaluateTerm(DeviceTable::Impl& table, const Term& term, std::uint32_t device) {
@@ -171,7 +191,7 @@ Truth EvaluateTerm(DeviceTable::Impl& table, const Term& term, std::uint32_t dev
     if (!read.column->fits[code]) {
       return Truth::kAsk;
     }
-    table.slots[read.slot] = read.column->values[code];
+    table.slot_values[read.slot] = read.column->values[code];
   }
   return TestValues(table, term);
 }
@@ -226,6 +246,12 @@ Truth BoundSelector::Test(const SlotPlan::Node& node, std::uint32_t device) {
     const Truth truth = Test(plan_->Operand(node, 0), device);
     return truth == Truth::kFalse ? Truth::kTrue : truth == Truth::kTrue ? Truth::kFalse : truth;
   }
+  if (node.op == SlotOp::kConditional) {
+    const Truth condition = Test(plan_->Operand(node, 0), device);
+    return condition == Truth::kTrue    ? Test(plan_->Operand(node, 1), device)
+           : condition == Truth::kFalse ? Test(plan_->Operand(node, 2), device)
+                                        : condition;
+  }
   const bool all = node.op == SlotOp::kAnd;
   Truth out = all ? Truth::kTrue : Truth::kFalse;
   for (std::size_t i = 0; i < node.count; ++i) {
@@ -242,35 +268,39 @@ Verdict BoundSelector::Match(std::uint32_t device) {
   if (table_.unbindable > 0 && !table_.rows[device].bindable) {
     return Verdict::kError;
   }
+  if (signature_ == nullptr) {
+    FindSignature();
+  }
+  const std::uint32_t code = table_.CodeIn(*signature_, device);
+  if (code >= known_.size()) {
+    known_.resize(signature_->size(), kUnknownVerdict);
+  }
+  if (known_[code] == kUnknownVerdict) {
+    known_[code] = MatchNew(device);
+  }
+  return known_[code];
+}
+
+void BoundSelector::FindSignature() {
+  std::vector<SlotKey> read;
+  if (plan_ != nullptr) {
+    signature_ = &table_.GroupingFor(plan_->slots());
+  } else if (SlotsRead(program_->impl().plan, read)) {
+    signature_ = &table_.GroupingFor(read);
+  } else {
+    signature_ = &table_.WholeGrouping();
+  }
+}
+
+// The verdict for a signature that has not been met.
+Verdict BoundSelector::MatchNew(std::uint32_t device) {
   if (plan_ != nullptr) {
     if (const Truth truth = Test(plan_->root(), device); truth != Truth::kAsk) {
       return VerdictOf(truth);
     }
   }
-  return Exact(device);
-}
-
-// The exact interpreter's verdict, once per combination of what it reads.
-Verdict BoundSelector::Exact(std::uint32_t device) {
-  if (signature_ == nullptr) {
-    std::vector<SlotKey> read;
-    if (plan_ != nullptr) {
-      signature_ = &table_.GroupingFor(plan_->slots());
-    } else if (SlotsRead(program_->impl().plan, read)) {
-      signature_ = &table_.GroupingFor(read);
-    } else {
-      signature_ = &table_.WholeGrouping();
-    }
-  }
-  const std::uint32_t code = table_.CodeIn(*signature_, device);
-  if (code >= exact_.size()) {
-    exact_.resize(signature_->size(), kUnknownVerdict);
-  }
-  if (exact_[code] == kUnknownVerdict) {
-    ++evaluations_;
-    exact_[code] = table_.evaluator.Match(*program_, table_.View(device)).verdict;
-  }
-  return exact_[code];
+  ++evaluations_;
+  return table_.evaluator.Match(*program_, table_.View(device)).verdict;
 }
 
 Verdict BoundSelector::Evaluate(std::uint32_t device) {
@@ -280,10 +310,10 @@ Verdict BoundSelector::Evaluate(std::uint32_t device) {
     for (const Term::Read& read : reads_) {
       const std::uint32_t code = read.column->CodeOf(device);
       fits = fits && read.column->fits[code];
-      table_.slots[read.slot] = read.column->values[code];
+      table_.slot_values[read.slot] = read.column->values[code];
     }
     if (fits) {
-      if (const Truth truth = plan_->Run(table_.scratch, table_.slots.data());
+      if (const Truth truth = plan_->Run(table_.scratch, table_.slot_values.data());
           truth != Truth::kAsk) {
         return VerdictOf(truth);
       }
@@ -314,7 +344,7 @@ void BoundSelector::Fill(Term& term) {
     if (term.truths[code] != Term::kUnknown) {
       continue;
     }
-    table_.slots[term.reads[0].slot] = column.values[code];
+    table_.slot_values[term.reads[0].slot] = column.values[code];
     ++evaluations_;
     const Truth truth = column.fits[code] ? TestValues(table_, term) : Truth::kAsk;
     term.asks = term.asks || truth == Truth::kAsk;
@@ -371,11 +401,18 @@ void BoundSelector::TestBlock(const SlotPlan::Node& node,
   }
   std::array<Truth, kBlock> room;
   const std::span<Truth> other = std::span(room).first(out.size());
+  if (node.op == SlotOp::kConditional) {
+    std::array<Truth, kBlock> truthy;
+    TestBlock(plan_->Operand(node, 1), begin, std::span(truthy).first(out.size()));
+    TestBlock(plan_->Operand(node, 2), begin, other);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = out[i] == Truth::kTrue ? truthy[i] : out[i] == Truth::kFalse ? other[i] : out[i];
+    }
+    return;
+  }
   for (std::size_t operand = 1; operand < node.count; ++operand) {
     TestBlock(plan_->Operand(node, operand), begin, other);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] = node.op == SlotOp::kAnd ? std::min(out[i], other[i]) : std::max(out[i], other[i]);
-    }
+    Join(node.op, out.data(), other.data(), out.size());
   }
 }
 

@@ -34,7 +34,8 @@ struct Term {
   static constexpr auto kUnknown = static_cast<Truth>(0xFF);
 };
 
-/// Whether a node only combines others, so that its operands are terms or combine terms themselves.
+/// Whether a node only combines conditions (&&, ||, !, ? :), so that its operands are terms or
+/// combine terms themselves.
 [[nodiscard]] bool IsLogic(const SlotPlan& plan, const SlotPlan::Node& node);
 
 /// Tests a term on the values of one device.
@@ -75,15 +76,16 @@ class BoundSelector {
   bool FillAll(const SlotPlan::Node& node);
   void TestBlock(const SlotPlan::Node& node, std::uint32_t begin, std::span<Truth> out);
   void TestTermBlock(const Term& term, std::uint32_t begin, std::span<Truth> out);
-  [[nodiscard]] Verdict Exact(std::uint32_t device);
+  void FindSignature();
+  [[nodiscard]] Verdict MatchNew(std::uint32_t device);
 
   DeviceTable::Impl& table_;
   std::shared_ptr<const Program> program_;
   const SlotPlan* plan_;
   std::vector<std::shared_ptr<Term>> terms_;  // by node
   std::vector<Term::Read> reads_;             // of the whole plan
-  Grouping* signature_ = nullptr;  // of what the exact interpreter reads; made when needed
-  std::vector<Verdict> exact_;     // by code of the signature
+  Grouping* signature_ = nullptr;             // of all it reads; made when a device is asked for
+  std::vector<Verdict> known_;                // by code of the signature
   std::uint64_t evaluations_ = 0;
 };
 

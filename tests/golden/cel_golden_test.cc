@@ -196,25 +196,39 @@ TEST(CelGolden, TiersAgree) {
     }
   }
   cel::Evaluator evaluator;
-  int fast = 0;
+  cel::MatcherSet set(table);
+  std::vector<std::vector<cel::Verdict>> expected(devices.size());
   for (const std::string& expression : expressions) {
     const cel::Compilation compiled = cel::CompileVerbose(expression, {});
-    constexpr std::uint64_t kCheap = 10'000;
-    if (compiled.program == nullptr || compiled.max_cost.value_or(0) > kCheap) {
+    if (compiled.program == nullptr || compiled.max_cost.value_or(0) > cel::kMaxCost) {
       continue;
     }
+    constexpr std::uint64_t kCheap = 10'000;
+    const bool cheap = compiled.max_cost.value_or(0) <= kCheap;
     cel::Matcher matcher(table, compiled.program);
+    if (cheap) {
+      set.Add(compiled.program);
+    }
     std::vector<cel::Verdict> all(devices.size());
     matcher.MatchAll(all);
     for (std::uint32_t i = 0; i < devices.size(); ++i) {
       const cel::Verdict exact = evaluator.Match(*compiled.program, *devices[i]).verdict;
-      EXPECT_EQ(evaluator.Test(*compiled.program, *devices[i]), exact) << expression << " on " << i;
       EXPECT_EQ(all[i], exact) << expression << " on " << i;
+      if (!cheap) {
+        continue;
+      }
+      expected[i].push_back(exact);
+      EXPECT_EQ(evaluator.Test(*compiled.program, *devices[i]), exact) << expression << " on " << i;
       EXPECT_EQ(matcher.Match(i), exact) << expression << " on " << i;
-      ++fast;
+      EXPECT_EQ(matcher.EvaluateOnce(i), exact) << expression << " on " << i;
     }
   }
-  EXPECT_GE(fast, 1000);
+  EXPECT_GE(set.size(), 2000U);
+  for (std::uint32_t i = 0; i < devices.size(); ++i) {
+    std::vector<cel::Verdict> together(set.size());
+    set.Match(i, together);
+    EXPECT_EQ(together, expected[i]) << "all selectors on device " << i;
+  }
 }
 
 std::string FactProblem(const Value& fact, const Value& got) {
