@@ -114,7 +114,7 @@ TEST_F(ColumnsTest, AChangedDeviceEvaluatesOnlyNewValues) {
     EXPECT_EQ(matcher.evaluations(), before) << expression << ": nothing new";
     // A new model: one value more, whatever else the device has.
     Gpu other(5, 4);
-    other.model = "model-new";
+    other.model = fmt::format("model-new-{}", expression.size());
     other.attributes[0] = testing::Text("model", other.model);
     table_.Update(0, other.view());
     matcher.MatchAll(verdicts);

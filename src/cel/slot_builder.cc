@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "cel/ast.h"
+#include "cel/slot_functions.h"
+#include "cel/slot_scopes.h"
 #include "cel/slots.h"
 
 namespace allot::cel {
@@ -11,236 +13,6 @@ namespace {
 
 constexpr std::size_t kMaxNodes = 512;
 constexpr std::uint64_t kUnbounded = ~std::uint64_t{0} >> 1;
-
-// What one call may cost over values that fit, by what the exact interpreter charges. A text is
-// scanned at 0.1 a byte, so in 26; a pattern counts 0.25 a byte.
-constexpr std::uint64_t kScan = SlotPlan::kMaxText / 10 + 1;
-constexpr std::uint64_t kTraverseList = SlotPlan::kMaxList * kScan;
-constexpr std::uint64_t kSets = 1 + 2 * SlotPlan::kMaxList * SlotPlan::kMaxList;
-
-constexpr std::uint64_t MatchBound(std::size_t pattern) {
-  return kScan * (pattern / 4 + 1);
-}
-
-// The functions this tier calls and what a call may cost. Each is a pure function of its arguments.
-struct Allowed {
-  std::string_view name;
-  std::uint64_t cost;
-};
-constexpr std::array kAllowed = {
-    Allowed{"startsWith", kScan},
-    Allowed{"endsWith", kScan},
-    Allowed{"contains", kScan* kScan},
-    Allowed{"matches", MatchBound(SlotPlan::kMaxText)},
-    Allowed{"find", MatchBound(SlotPlan::kMaxText)},
-    Allowed{"size", 1},
-    Allowed{"@in", SlotPlan::kMaxList},
-    Allowed{"isGreaterThan", 1},
-    Allowed{"isLessThan", 1},
-    Allowed{"compareTo", 1},
-    Allowed{"major", 1},
-    Allowed{"minor", 1},
-    Allowed{"patch", 1},
-    Allowed{"asInteger", 1},
-    Allowed{"asApproximateFloat", 1},
-    Allowed{"isInteger", 1},
-    Allowed{"sign", 1},
-    Allowed{"add", 1},
-    Allowed{"sub", 1},
-    Allowed{"includes", kTraverseList},
-    Allowed{"isSorted", kTraverseList},
-    Allowed{"sum", kTraverseList},
-    Allowed{"min", kTraverseList},
-    Allowed{"max", kTraverseList},
-    Allowed{"indexOf", kTraverseList},
-    Allowed{"lastIndexOf", kTraverseList},
-    Allowed{"sets.contains", kSets},
-    Allowed{"sets.intersects", kSets},
-    Allowed{"sets.equivalent", kSets},
-    Allowed{"quantity", kScan},
-    Allowed{"isQuantity", kScan},
-    Allowed{"semver", kScan},
-    Allowed{"isSemver", kScan},
-    Allowed{"lowerAscii", kScan},
-    Allowed{"upperAscii", kScan},
-    Allowed{"trim", kScan},
-    Allowed{"substring", kScan},
-    Allowed{"charAt", 1},
-    Allowed{"replace", 2 * kScan},
-    Allowed{"split", 2 * kScan},
-    Allowed{"type", 1},
-    Allowed{"dyn", 1},
-    Allowed{"bool", kScan},
-    Allowed{"int", kScan},
-    Allowed{"uint", kScan},
-    Allowed{"double", kScan},
-    Allowed{"string", kScan},
-    Allowed{"hasValue", 1},
-    Allowed{"value", 1},
-    Allowed{"optional.of", 1},
-    Allowed{"optional.none", 1},
-    Allowed{op::kAdd, 2 * kScan},
-    Allowed{op::kSubtract, 1},
-    Allowed{op::kMultiply, 1},
-    Allowed{op::kDivide, 1},
-    Allowed{op::kModulo, 1},
-    Allowed{op::kNegate, 1},
-    Allowed{op::kNot, 1},
-    Allowed{op::kLess, kScan},
-    Allowed{op::kLessEquals, kScan},
-    Allowed{op::kGreater, kScan},
-    Allowed{op::kGreaterEquals, kScan},
-};
-
-const Allowed* FindAllowed(std::string_view name) {
-  const auto* const at = std::ranges::find(kAllowed, name, &Allowed::name);
-  return at == kAllowed.end() ? nullptr : at;
-}
-
-struct SpecialOp {
-  std::string_view name;
-  SlotOp op;
-};
-constexpr std::array kSpecial = {
-    SpecialOp{op::kLess, SlotOp::kLess},
-    SpecialOp{op::kLessEquals, SlotOp::kLessEqual},
-    SpecialOp{op::kGreater, SlotOp::kGreater},
-    SpecialOp{op::kGreaterEquals, SlotOp::kGreaterEqual},
-    SpecialOp{"isGreaterThan", SlotOp::kIsGreaterThan},
-    SpecialOp{"isLessThan", SlotOp::kIsLessThan},
-    SpecialOp{"compareTo", SlotOp::kCompareTo},
-    SpecialOp{"startsWith", SlotOp::kStartsWith},
-    SpecialOp{"endsWith", SlotOp::kEndsWith},
-    SpecialOp{"contains", SlotOp::kContains},
-    SpecialOp{"includes", SlotOp::kIncludes},
-    SpecialOp{op::kIn, SlotOp::kInList},
-};
-
-// What names mean inside a loop or a cel.bind.
-struct Scope {
-  const Scope* parent = nullptr;
-  std::string_view accumulator;
-  std::string_view variable;
-  std::string_view variable2;
-  std::uint16_t local = 0;
-  const Step* bound = nullptr;  ///< the value of the accumulator, in the scope of the parent
-};
-
-// A path with the names of cel.bind replaced by what they stand for.
-struct Chain {
-  enum class Root : std::uint8_t { kDevice, kLocal, kStep } root = Root::kDevice;
-  std::uint16_t local = 0;
-  const Step* step = nullptr;
-  const Scope* scope = nullptr;
-  std::vector<const Qualifier*> qualifiers;
-};
-
-bool Flatten(const Path& path, const Scope* scope, Chain& out) {
-  if (path.kind == Path::Kind::kConditional) {
-    return false;
-  }
-  bool found = false;
-  if (path.kind == Path::Kind::kRelative) {
-    out.root = Chain::Root::kStep;
-    out.step = path.operand;
-    out.scope = scope;
-    found = true;
-  }
-  for (; !found && !path.global && scope != nullptr; scope = scope->parent) {
-    if (path.name == scope->accumulator) {
-      if (scope->bound == nullptr) {
-        return false;
-      }
-      const Step& bound = *scope->bound;
-      if (bound.kind == StepKind::kPath && !bound.test_only &&
-          bound.path->kind != Path::Kind::kConditional) {
-        if (!Flatten(*bound.path, scope->parent, out)) {
-          return false;
-        }
-      } else {
-        out.root = Chain::Root::kStep;
-        out.step = &bound;
-        out.scope = scope->parent;
-      }
-      found = true;
-    } else if (!scope->variable.empty() &&
-               (path.name == scope->variable || path.name == scope->variable2)) {
-      out.root = Chain::Root::kLocal;
-      out.local = static_cast<std::uint16_t>(scope->local + (path.name == scope->variable ? 0 : 1));
-      found = true;
-    }
-  }
-  if (!found) {
-    if (path.name != "device") {
-      return false;
-    }
-    out.root = Chain::Root::kDevice;
-  }
-  for (const Qualifier& qualifier : path.qualifiers) {
-    out.qualifiers.push_back(&qualifier);
-  }
-  return true;
-}
-
-bool IsBool(const Step* step, bool value) {
-  return step->kind == StepKind::kConstant && step->constant.Is(ValueKind::kBool) &&
-         step->constant.boolean == value;
-}
-
-bool IsInt(const Step* step, std::int64_t value) {
-  return step->kind == StepKind::kConstant && step->constant.Is(ValueKind::kInt) &&
-         step->constant.integer == value;
-}
-
-bool IsAccumulator(const Path& path, const LoopPlan& loop) {
-  return path.kind == Path::Kind::kVariable && path.name == loop.accumulator &&
-         path.qualifiers.empty();
-}
-
-bool IsAccumulator(const Step* step, const LoopPlan& loop) {
-  return step->kind == StepKind::kPath && IsAccumulator(*step->path, loop);
-}
-
-bool IsCallOf(const Step* step, std::string_view name, std::size_t args) {
-  return step->kind == StepKind::kCall && step->function->name == name && step->args.size() == args;
-}
-
-// What an exists, all or existsOne tests of each element; the loop's step is more than that.
-struct Quantifier {
-  SlotOp op = SlotOp::kAll;
-  std::span<const Step* const> predicate;  // all of them, with the logic of the loop
-};
-
-std::optional<Quantifier> AsQuantifier(const LoopPlan& loop) {
-  if (IsBool(loop.init, true) || IsBool(loop.init, false)) {
-    const bool all = loop.init->constant.boolean;
-    if (!IsCallOf(loop.condition, op::kNotStrictlyFalse, 1) || !IsAccumulator(loop.result, loop) ||
-        loop.step->kind != (all ? StepKind::kAnd : StepKind::kOr) || loop.step->args.size() < 2 ||
-        !IsAccumulator(loop.step->args[0], loop)) {
-      return std::nullopt;
-    }
-    const Step* const goes_on = loop.condition->args[0];
-    if (all ? !IsAccumulator(goes_on, loop)
-            : !IsCallOf(goes_on, op::kNot, 1) || !IsAccumulator(goes_on->args[0], loop)) {
-      return std::nullopt;
-    }
-    return Quantifier{all ? SlotOp::kAll : SlotOp::kExists, std::span(loop.step->args).subspan(1)};
-  }
-  if (!IsInt(loop.init, 0) || !IsBool(loop.condition, true) ||
-      loop.result->kind != StepKind::kEqual || !IsAccumulator(loop.result->args[0], loop) ||
-      !IsInt(loop.result->args[1], 1) || loop.step->kind != StepKind::kPath ||
-      loop.step->path->kind != Path::Kind::kConditional) {
-    return std::nullopt;
-  }
-  const Path& step = *loop.step->path;
-  if (step.truthy->kind != Path::Kind::kRelative || !step.truthy->qualifiers.empty() ||
-      !IsCallOf(step.truthy->operand, op::kAdd, 2) ||
-      !IsAccumulator(step.truthy->operand->args[0], loop) ||
-      !IsInt(step.truthy->operand->args[1], 1) || !IsAccumulator(*step.falsy, loop)) {
-    return std::nullopt;
-  }
-  return Quantifier{SlotOp::kExistsOne, std::span(&step.operand, 1)};
-}
 
 }  // namespace
 
@@ -347,21 +119,19 @@ class SlotBuilder {
         return presence;
       }
     }
-    const Allowed* const allowed = FindAllowed(name);
-    if (allowed == nullptr || step.args.size() > 3) {
+    const SlotFunction* const function = FindSlotFunction(name);
+    if (function == nullptr || step.args.size() > 3) {
       return std::nullopt;
     }
     if (step.regex != nullptr && name == "matches") {
       Charge(MatchBound(step.args[1]->constant.size));
       return MakeNode(SlotOp::kMatches, step, scope, 1);
     }
-    Charge(step.regex != nullptr ? MatchBound(step.args[1]->constant.size) : allowed->cost);
+    Charge(step.regex != nullptr ? MatchBound(step.args[1]->constant.size) : function->cost);
     if (name == op::kNot) {
       return MakeNode(SlotOp::kNot, step, scope);
     }
-    const auto* const special = std::ranges::find(kSpecial, name, &SpecialOp::name);
-    const bool is_special = special != kSpecial.end() && step.args.size() == 2;
-    return MakeNode(is_special ? special->op : SlotOp::kCall, step, scope);
+    return MakeNode(step.args.size() == 2 ? function->op : SlotOp::kCall, step, scope);
   }
 
   // quantity("40Gi"), semver("1.0.0"): parsed once. A text that does not parse is an error when it

@@ -38,6 +38,9 @@ struct Term {
 /// combine terms themselves.
 [[nodiscard]] bool IsLogic(const SlotPlan& plan, const SlotPlan::Node& node);
 
+/// What a term tests, as text: equal only for equal tests, whatever program they stand in.
+[[nodiscard]] std::string TermKey(const SlotPlan& plan, const SlotPlan::Node& node, bool is_root);
+
 /// Tests a term on the values of one device.
 [[nodiscard]] Truth EvaluateTerm(DeviceTable::Impl& table, const Term& term, std::uint32_t device);
 
