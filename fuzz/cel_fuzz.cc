@@ -72,9 +72,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     table.Add(device);
   }
   cel::Matcher matcher(table, selector.program);
+  cel::MatcherSet set(table);
+  set.Add(selector.program);
   for (std::uint32_t i = 0; i < table.size(); ++i) {
     const cel::Verdict exact = evaluator.Match(*selector.program, Devices()[i]).verdict;
-    if (evaluator.Test(*selector.program, Devices()[i]) != exact || matcher.Match(i) != exact) {
+    cel::Verdict together = cel::Verdict::kError;
+    set.Match(i, std::span(&together, 1));
+    if (evaluator.Test(*selector.program, Devices()[i]) != exact || matcher.Match(i) != exact ||
+        matcher.EvaluateOnce(i) != exact || together != exact) {
       std::abort();
     }
   }
