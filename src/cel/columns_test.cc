@@ -102,6 +102,7 @@ TEST_F(ColumnsTest, SelectorsShareTheirTerms) {
 }
 
 TEST_F(ColumnsTest, AChangedDeviceEvaluatesOnlyNewValues) {
+  int round = 0;
   for (const std::string_view expression :
        {kTwoTerms, kTwoSlotsInOneTerm, kConditional, kUnplanned}) {
     Matcher matcher(table_, Compiled(expression));
@@ -114,7 +115,7 @@ TEST_F(ColumnsTest, AChangedDeviceEvaluatesOnlyNewValues) {
     EXPECT_EQ(matcher.evaluations(), before) << expression << ": nothing new";
     // A new model: one value more, whatever else the device has.
     Gpu other(5, 4);
-    other.model = fmt::format("model-new-{}", expression.size());
+    other.model = fmt::format("model-new-{}", ++round);
     other.attributes[0] = testing::Text("model", other.model);
     table_.Update(0, other.view());
     matcher.MatchAll(verdicts);
