@@ -177,7 +177,8 @@ class Bench {
               R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{0}","namespace":"default","uid":"p{0}"}},"spec":{{"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{1}m","memory":"{2}Mi"}}}}}}],"resourceClaims":[{{"name":"r","resourceClaimName":"c{0}"}}]}}}})"
               "\n",
               s,
-              100 + s % 1000);
+              100 + s % 1000,
+              200 + s / 1000);
     }
     text += claim("nic", "nic");
     if (auto added = objects_.Add(text, "bench"); !added) {
