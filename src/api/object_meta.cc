@@ -329,9 +329,32 @@ void ValidateObjectMetaUpdate(const meta::ObjectMeta& next,
   ValidateImmutable(next.name, old.name, path.Child("name"), errors);
   ValidateImmutable(next.namespace_, old.namespace_, path.Child("namespace"), errors);
   ValidateImmutable(next.uid, old.uid, path.Child("uid"), errors);
+  if (next.deletion_timestamp != nullptr && old.deletion_timestamp == nullptr) {
+    errors.Invalid(path.Child("deletionTimestamp"),
+                   quantity::FormatTime(*next.deletion_timestamp),
+                   "field is immutable");
+  }
+  const std::int64_t* const grace = next.deletion_grace_period_seconds;
+  const std::int64_t* const old_grace = old.deletion_grace_period_seconds;
+  if (grace != nullptr && (old_grace == nullptr || *grace != *old_grace)) {
+    errors.Invalid(path.Child("deletionGracePeriodSeconds"), *grace, "field is immutable");
+  }
   ValidateCommon(next, path, errors);
   ValidateManagedFields(next.managed_fields, path.Child("managedFields"), errors);
   ValidateFinalizerNames(next, finalizers, path.Child("finalizers"), errors);
+}
+
+void ValidateCommonMeta(const meta::ObjectMeta& metadata, Scope scope, FieldErrors& errors) {
+  const Path path("metadata");
+  if (scope == Scope::kCluster && !metadata.namespace_.empty()) {
+    errors.Forbidden(path.Child("namespace"), "not allowed on this type");
+  }
+  if (metadata.generation < 0) {
+    errors.Invalid(
+        path.Child("generation"), metadata.generation, "must be greater than or equal to 0");
+  }
+  ValidateCommon(metadata, path, errors);
+  ValidateFinalizers(metadata.finalizers, path.Child("finalizers"), errors);
 }
 
 void ValidateConditions(const schema::List<meta::Condition>& conditions,

@@ -29,6 +29,8 @@ void ValidateObjectMetaUpdate(const meta::ObjectMeta& next,
                               const Path& path,
                               FieldErrors& errors,
                               FinalizerRule finalizers = FinalizerRule::kKnown);
+/// What is checked of every update before the rules of its kind.
+void ValidateCommonMeta(const meta::ObjectMeta& metadata, Scope scope, FieldErrors& errors);
 /// Label keys and values at `path` (`metadata.labels`, `spec.nodeSelector`).
 void ValidateLabels(const schema::Map<schema::Str>& labels, const Path& path, FieldErrors& errors);
 /// Annotation keys and their total size.

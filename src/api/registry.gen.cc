@@ -6,6 +6,7 @@
 #include "api/coordination/v1.gen.h"
 #include "api/core/v1.gen.h"
 #include "api/events/v1.gen.h"
+#include "api/policy/v1.gen.h"
 #include "api/resource/v1.gen.h"
 #include "api/literal.h"
 #include "api/registry.h"
@@ -22,9 +23,10 @@ constexpr std::array<SubresourceInfo, 1> kSubresources4 = {{
     {.name = "status", .group = "", .version = "v1", .kind = "Node", .verbs = kTexts<Literal("get"), Literal("patch"), Literal("update")>, .type = &core::kNodeDesc},
 }};
 
-constexpr std::array<SubresourceInfo, 4> kSubresources5 = {{
+constexpr std::array<SubresourceInfo, 5> kSubresources5 = {{
     {.name = "binding", .group = "", .version = "v1", .kind = "Binding", .verbs = kTexts<Literal("create")>, .type = &core::kBindingDesc},
     {.name = "ephemeralcontainers", .group = "", .version = "v1", .kind = "Pod", .verbs = kTexts<Literal("get"), Literal("patch"), Literal("update")>, .type = &core::kPodDesc},
+    {.name = "eviction", .group = "policy", .version = "v1", .kind = "Eviction", .verbs = kTexts<Literal("create")>, .type = &policy::kEvictionDesc},
     {.name = "resize", .group = "", .version = "v1", .kind = "Pod", .verbs = kTexts<Literal("get"), Literal("patch"), Literal("update")>, .type = &core::kPodDesc},
     {.name = "status", .group = "", .version = "v1", .kind = "Pod", .verbs = kTexts<Literal("get"), Literal("patch"), Literal("update")>, .type = &core::kPodDesc},
 }};

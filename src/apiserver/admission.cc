@@ -246,6 +246,10 @@ Result<void> Registry::AdmitValid(const Resource& resource, const AnyDraft& draf
 Result<void> Registry::AdmitPod(std::string_view ns, core::Pod& pod, AnyDraft& draft) {
   ALLOT_RETURN_IF_ERROR(AdmitServiceAccount(ns, pod, draft));
   ALLOT_RETURN_IF_ERROR(AdmitPriority(pod, draft.arena()));
+  if (!pod.spec.overhead.empty() && pod.spec.runtime_class_name == nullptr) {
+    return PodForbidden(
+        pod, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+  }
   AdmitTolerations(pod, draft.arena());
   return {};
 }

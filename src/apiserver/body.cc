@@ -24,6 +24,9 @@ std::unexpected<Status> CannotHandle(std::string_view kind,
                                      std::string_view version,
                                      const BodyKind& expected,
                                      std::string_view why) {
+  if (expected.bare_errors) {
+    return base::Error(BadRequestError(std::string(why)));
+  }
   return base::Error(BadRequestError(fmt::format(
       "{} in version \"{}\" cannot be handled as a {}: {}", kind, version, expected.kind, why)));
 }
@@ -31,6 +34,9 @@ std::unexpected<Status> CannotHandle(std::string_view kind,
 std::unexpected<Status> Unrecognized(const BodyKind& expected,
                                      std::string_view body,
                                      std::string_view why) {
+  if (expected.bare_errors) {
+    return base::Error(BadRequestError(std::string(why)));
+  }
   return base::Error(BadRequestError(
       fmt::format("the object provided is unrecognized (must be of type {}): {} ({})",
                   expected.kind,
@@ -44,14 +50,78 @@ std::string_view VersionPart(std::string_view api_version) {
   return slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
 }
 
+bool HasTwoSlashes(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash != std::string_view::npos &&
+         api_version.find('/', slash + 1) != std::string_view::npos;
+}
+
+std::string_view GoKind(const text::Value& value) {
+  switch (value.kind()) {
+    case text::Value::Kind::kNull: return "null";
+    case text::Value::Kind::kBool: return "bool";
+    case text::Value::Kind::kInt:
+    case text::Value::Kind::kDouble: return "number";
+    case text::Value::Kind::kString: return "string";
+    case text::Value::Kind::kArray: return "array";
+    case text::Value::Kind::kObject: break;
+  }
+  return "object";
+}
+
+/// Why kind and version cannot be read from a JSON text; nothing when they can.
+std::optional<std::string> TypeMetaProblem(std::string_view json) {
+  const Result<text::Value> value = text::ParseJson(json, {.max_depth = kMaxDepth});
+  if (!value || value->is_null()) {
+    return std::nullopt;
+  }
+  if (!value->is_object()) {
+    return fmt::format(
+        "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string "
+        "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
+        GoKind(*value));
+  }
+  for (const text::Member& member : value->members()) {
+    if ((member.key == "kind" || member.key == "apiVersion") && !member.value.is_string() &&
+        !member.value.is_null()) {
+      return fmt::format("json: cannot unmarshal {} into Go struct field .{} of type string",
+                         GoKind(member.value),
+                         member.key);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Why a body of this kind and version is not the expected one.
+std::string WrongKindText(const BodyKind& expected,
+                          std::string_view kind,
+                          std::string_view api_version) {
+  const std::string_view version = VersionPart(api_version);
+  const std::string_view group =
+      api_version.size() > version.size()
+          ? api_version.substr(0, api_version.size() - version.size() - 1)
+          : std::string_view();
+  if (api::FindKind(group, version, kind) == nullptr || expected.bare_errors) {
+    return NoKindText(kind, api_version);
+  }
+  const std::size_t slash = expected.api_version.find('/');
+  std::string_view package = "core";
+  if (slash != std::string_view::npos) {
+    package = expected.api_version.substr(0, std::min(slash, expected.api_version.find('.')));
+  }
+  return fmt::format(
+      "converting ({}.{}) to ({}.{}): unknown conversion", version, kind, package, expected.kind);
+}
+
 /// Refuses bodies of another kind or version. Empty parts are what was expected.
 Result<void> CheckTypeMeta(const BodyKind& expected,
                            std::string_view kind,
                            std::string_view api_version) {
   const bool same_kind = kind.empty() || kind == expected.kind;
   // An expected version left empty takes any (options kinds are known to every group).
-  const bool same_version =
-      api_version.empty() || expected.api_version.empty() || api_version == expected.api_version;
+  const bool same_version = api_version.empty() || expected.api_version.empty() ||
+                            api_version == expected.api_version ||
+                            (!expected.also.empty() && api_version == expected.also);
   if (same_kind && same_version) {
     return {};
   }
@@ -67,31 +137,7 @@ Result<void> CheckTypeMeta(const BodyKind& expected,
                     versioned,
                     expected.api_version)));
   }
-  if (api::FindKind(group, version, named) == nullptr) {
-    return CannotHandle(named,
-                        version,
-                        expected,
-                        fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme "
-                                    "\"pkg/api/legacyscheme/scheme.go:30\"",
-                                    named,
-                                    versioned));
-  }
-  const auto go_name = [](std::string_view g, std::string_view v) {
-    return g.empty() ? std::string(v) : std::string(g.substr(0, g.find('.')));
-  };
-  const std::size_t expected_slash = expected.api_version.find('/');
-  const std::string expected_package =
-      expected_slash == std::string_view::npos
-          ? std::string("core")
-          : go_name(expected.api_version.substr(0, expected_slash), expected.version);
-  return CannotHandle(named,
-                      version,
-                      expected,
-                      fmt::format("converting ({}.{}) to ({}.{}): unknown conversion",
-                                  version,
-                                  named,
-                                  expected_package,
-                                  expected.kind));
+  return CannotHandle(named, version, expected, WrongKindText(expected, named, versioned));
 }
 
 struct TypeMeta {
@@ -171,6 +217,10 @@ Result<AnyDraft> DecodeJsonBody(const BodyKind& expected,
           kept,
           fmt::format("couldn't get version/kind; json parse error: {}", broken->message));
     }
+    if (const auto problem = TypeMetaProblem(kept)) {
+      return Unrecognized(
+          expected, kept, fmt::format("couldn't get version/kind; json parse error: {}", *problem));
+    }
     const std::optional<TypeMeta> meta = PeekTypeMeta(kept);
     if (meta) {
       ALLOT_RETURN_IF_ERROR(CheckTypeMeta(expected, meta->kind, meta->api_version));
@@ -178,14 +228,41 @@ Result<AnyDraft> DecodeJsonBody(const BodyKind& expected,
     return CannotHandle(expected.kind, expected.version, expected, decoded.error().message());
   }
   const TypeMeta meta = TypeMetaOf(draft);
+  if (HasTwoSlashes(meta.api_version)) {
+    return Unrecognized(
+        expected, kept, fmt::format("unexpected GroupVersion string: {}", meta.api_version));
+  }
   ALLOT_RETURN_IF_ERROR(CheckTypeMeta(expected, meta.kind, meta.api_version));
   ALLOT_RETURN_IF_ERROR(ReportFindings(expected, std::move(findings), validation, warnings));
   return draft;
 }
 
-Result<std::string> YamlToJson(const BodyKind& expected, std::string_view body) {
+/// Keys that stand twice: a fault when strict, else a warning each.
+Result<void> ReportDuplicateKeys(const BodyKind& expected,
+                                 std::vector<std::string> found,
+                                 FieldValidation validation,
+                                 std::vector<std::string>& warnings) {
+  if (found.empty() || validation == FieldValidation::kIgnore) {
+    return {};
+  }
+  if (validation == FieldValidation::kWarn) {
+    warnings.insert(warnings.end(),
+                    std::make_move_iterator(found.begin()),
+                    std::make_move_iterator(found.end()));
+    return {};
+  }
+  return CannotHandle(expected.kind,
+                      expected.version,
+                      expected,
+                      fmt::format("strict decoding error: yaml: unmarshal errors:\n  {}",
+                                  fmt::join(found, "\n  ")));
+}
+
+Result<std::string> YamlToJson(const BodyKind& expected,
+                               std::string_view body,
+                               std::vector<std::string>& duplicates) {
   text::YamlOptions options;
-  options.duplicate_keys = text::DuplicateKeys::kError;
+  options.duplicates = &duplicates;
   Result<text::Value> value = text::ParseYaml(body, options);
   if (!value) {
     return Unrecognized(
@@ -212,11 +289,33 @@ Result<AnyDraft> DecodeProtobufBody(const BodyKind& expected, std::string bytes)
 
 }  // namespace
 
+std::string NoKindText(std::string_view kind, std::string_view api_version) {
+  return fmt::format(
+      "no kind \"{}\" is registered for version \"{}\" in scheme \"pkg/runtime/scheme.go:111\"",
+      kind,
+      api_version);
+}
+
+std::string TypeMetaFault(const BodyKind& expected,
+                          std::string_view kind,
+                          std::string_view api_version) {
+  if ((kind.empty() || kind == expected.kind) &&
+      (api_version.empty() || api_version == expected.api_version)) {
+    return {};
+  }
+  return WrongKindText(expected,
+                       kind.empty() ? expected.kind : kind,
+                       api_version.empty() ? expected.api_version : api_version);
+}
+
 BodyKind BodyKindOf(const api::KindInfo& info) {
   return {*info.type, info.kind, info.api_version, info.version};
 }
 
 BodyKind BodyKindOf(const api::SubresourceInfo& info) {
+  if (info.kind == "Eviction") {
+    return {*info.type, info.kind, "policy/v1", info.version, "policy/v1beta1"};
+  }
   const api::KindInfo* const kind = info.type != nullptr ? api::FindType(*info.type) : nullptr;
   const std::string_view api_version = kind != nullptr ? kind->api_version : info.version;
   return {*info.type, info.kind, api_version, info.version};
@@ -248,7 +347,10 @@ Result<AnyDraft> DecodeBody(const BodyKind& expected,
     return DecodeProtobufBody(expected, std::move(body));
   }
   if (format == Format::kYaml) {
-    ALLOT_ASSIGN_OR_RETURN(body, YamlToJson(expected, body));
+    std::vector<std::string> duplicates;
+    ALLOT_ASSIGN_OR_RETURN(body, YamlToJson(expected, body, duplicates));
+    ALLOT_RETURN_IF_ERROR(
+        ReportDuplicateKeys(expected, std::move(duplicates), validation, warnings));
   }
   return DecodeJsonBody(expected, std::move(body), validation, warnings);
 }

@@ -20,6 +20,8 @@ struct BodyKind {
   std::string_view kind;
   std::string_view api_version;
   std::string_view version;  ///< the part after the group, for error texts
+  std::string_view also{};   ///< an older apiVersion of the same layout
+  bool bare_errors = false;  ///< errors say what is wrong and not of what, as those of options do
 };
 [[nodiscard]] BodyKind BodyKindOf(const api::KindInfo& info);
 [[nodiscard]] BodyKind BodyKindOf(const api::SubresourceInfo& info);
@@ -32,6 +34,13 @@ struct BodyKind {
                                                 Format format,
                                                 FieldValidation validation,
                                                 std::vector<std::string>& warnings);
+
+/// Why kind and version are not the expected ones; empty when they are, or are left out.
+[[nodiscard]] std::string TypeMetaFault(const BodyKind& expected,
+                                        std::string_view kind,
+                                        std::string_view api_version);
+/// What is said of a kind that no version of this server has.
+[[nodiscard]] std::string NoKindText(std::string_view kind, std::string_view api_version);
 
 /// The first 30 bytes of a text as error messages show it.
 [[nodiscard]] std::string SummarizeBody(std::string_view body);

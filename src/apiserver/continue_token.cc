@@ -1,5 +1,6 @@
 #include "apiserver/continue_token.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -58,6 +59,23 @@ std::optional<std::string> UnBase64Url(std::string_view text, std::size_t& bad) 
   return out;
 }
 
+/// Whether the key has neither empty parts nor ones that lead upwards.
+bool IsCleanKey(std::string_view key) {
+  if (key.starts_with('/')) {
+    key.remove_prefix(1);
+  }
+  std::size_t at = 0;
+  while (at <= key.size()) {
+    const std::size_t slash = std::min(key.find('/', at), key.size());
+    const std::string_view part = key.substr(at, slash - at);
+    if (part.empty() || part == "." || part == "..") {
+      return false;
+    }
+    at = slash + 1;
+  }
+  return true;
+}
+
 std::unexpected<base::Status> Bad(std::string_view why) {
   return base::Error(BadRequestError(fmt::format("invalid continue token: {}", why)));
 }
@@ -87,9 +105,9 @@ base::Result<ContinueToken> ContinueToken::Decode(std::string_view text) {
   };
   const text::Value version = field("v");
   if (version.AsString() != kTokenVersion) {
-    return Bad(fmt::format(
-        "continue key is not valid: server does not recognize this encoded version \"{}\"",
-        version.AsString()));
+    return Bad(
+        fmt::format("continue key is not valid: server does not recognize this encoded version {}",
+                    version.AsString()));
   }
   ContinueToken out;
   out.revision = field("rv").AsInt();
@@ -103,6 +121,9 @@ base::Result<ContinueToken> ContinueToken::Decode(std::string_view text) {
   if (out.start.empty()) {
     return Bad(fmt::format("continue key is not valid: encoded start key empty (version {})",
                            kTokenVersion));
+  }
+  if (!IsCleanKey(out.start)) {
+    return Bad(fmt::format("continue key is not valid: {}", out.start));
   }
   return out;
 }

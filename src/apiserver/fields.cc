@@ -24,7 +24,7 @@ std::string_view BoolText(bool value) {
 
 Value PodField(const void* root, std::string_view field) {
   const auto& pod = *static_cast<const core::Pod*>(root);
-  if (field == "spec.nodeName") {
+  if (field == "spec.nodeName" || field == "spec.host") {  // the second name is the older one
     return pod.spec.node_name;
   }
   if (field == "status.phase") {
@@ -58,9 +58,6 @@ Value NodeField(const void* root, std::string_view field) {
 
 Value NamespaceField(const void* root, std::string_view field) {
   const auto& ns = *static_cast<const core::Namespace*>(root);
-  if (field == "name") {
-    return ns.metadata.name;
-  }
   return field == "status.phase" ? Value(ns.status.phase) : std::nullopt;
 }
 
@@ -158,6 +155,22 @@ base::Status UnknownField(const Resource& resource, std::string_view field) {
       field));
 }
 
+/// Kinds without fields of their own know a namespace even where they have none.
+bool KnowsNamespaceField(const Resource& resource) {
+  return resource.info->namespaced || GetterOf(resource.stored_type()) == nullptr;
+}
+
+/// The two groups of events name some fields differently.
+bool IsOfOtherEventGroup(const Resource& resource, std::string_view field) {
+  if (&resource.stored_type() != &api::Desc<core::Event>()) {
+    return false;
+  }
+  if (resource.conversion == nullptr) {
+    return field.starts_with("regarding.") || field == "reportingController";
+  }
+  return field.starts_with("involvedObject.") || field == "reportingComponent" || field == "source";
+}
+
 }  // namespace
 
 std::optional<std::string_view> FieldValue(const schema::TypeDesc& stored_type,
@@ -173,10 +186,12 @@ Result<void> CheckFields(const Resource& resource, const FieldSelector& selector
   }
   const AnyDraft empty(resource.stored_type());
   for (const FieldSelector::Term& term : selector.terms()) {
-    if (term.field == "metadata.name" || term.field == "metadata.namespace") {
+    if (term.field == "metadata.name" ||
+        (term.field == "metadata.namespace" && KnowsNamespaceField(resource))) {
       continue;
     }
-    if (!FieldValue(resource.stored_type(), empty.root(), term.field)) {
+    if (IsOfOtherEventGroup(resource, term.field) ||
+        !FieldValue(resource.stored_type(), empty.root(), term.field)) {
       return base::Error(UnknownField(resource, term.field));
     }
   }

@@ -80,12 +80,47 @@ Result<IncludeObject> ReadInclude(const net::QueryParameters& query) {
   if (text == "None") {
     return IncludeObject::kNone;
   }
-  return base::Error(
-      BadRequestError(fmt::format("unrecognized includeObject value: \"{}\"", text)));
+  return base::Error(BadRequestError(
+      fmt::format("Unable to convert to Table as requested: includeObject: Invalid value: \"{}\": "
+                  "must be 'Metadata', 'Object', 'None', or empty",
+                  text)));
+}
+
+/// The server's own type as error texts print it.
+std::string GoTypeName(const Resource& resource, bool list) {
+  const api::KindInfo* const stored = api::FindType(resource.stored_type());
+  const api::KindInfo& info = stored != nullptr ? *stored : *resource.info;
+  const std::string_view package =
+      info.group.empty() ? std::string_view("core") : info.group.substr(0, info.group.find('.'));
+  return fmt::format("*{}.{}{}", package, info.kind, list ? "List" : "");
+}
+
+/// Metadata of one object cannot be made of a list, nor the other way round.
+Result<void> CheckShape(const MediaChoice& choice, const Resource& resource, Verb verb) {
+  const bool list = verb == Verb::kList || verb == Verb::kDeleteCollection;
+  if (list && choice.shape == Shape::kPartial) {
+    return base::Error(
+        Reason::kNotAcceptable,
+        fmt::format("you requested PartialObjectMetadata, but the requested object is a list ({})",
+                    GoTypeName(resource, true)));
+  }
+  if (!list && verb != Verb::kWatch && choice.shape == Shape::kPartialList) {
+    return base::Error(
+        Reason::kNotAcceptable,
+        fmt::format("you requested PartialObjectMetadataList, but the requested object is not a "
+                    "list ({})",
+                    GoTypeName(resource, false)));
+  }
+  return {};
 }
 
 bool AgentLikesPretty(std::string_view agent) {
   return agent.starts_with("curl") || agent.starts_with("Wget") || agent.starts_with("Mozilla/5.0");
+}
+
+/// What a web server says of a path it does not know.
+void SendNoPage(Exchange& exchange) {
+  exchange.Send(404, "text/plain; charset=utf-8", "404 page not found\n");
 }
 
 constexpr double kLatencyBounds[] = {
@@ -228,10 +263,6 @@ void Handler::Route(const ExchangeRef& exchange) {
 
 void Handler::RoutePage(const ExchangeRef& exchange) {
   std::string_view path = exchange->request->path;
-  if (exchange->request->method != "GET" && exchange->request->method != "HEAD") {
-    exchange->SendError(MethodNotAllowedError());
-    return;
-  }
   if (path.size() > 1 && path.ends_with('/')) {
     path.remove_suffix(1);
   }
@@ -240,6 +271,10 @@ void Handler::RoutePage(const ExchangeRef& exchange) {
       Health(exchange, page, path.size() > page.size() ? path.substr(page.size() + 1) : "");
       return;
     }
+  }
+  if (exchange->request->method != "GET" && exchange->request->method != "HEAD") {
+    exchange->SendError(MethodNotAllowedError());
+    return;
   }
   if (path == "/version") {
     exchange->Send(200, "application/json", parts_.version_json);
@@ -251,8 +286,7 @@ void Handler::RoutePage(const ExchangeRef& exchange) {
   } else if (path.starts_with("/openapi/v3")) {
     parts_.openapi.Serve(*exchange, path);
   } else if (!parts_.discovery.Serve(*exchange, path)) {
-    exchange->code = 404;
-    exchange->SendError(NoSuchResourceError());
+    SendNoPage(*exchange);
   }
 }
 
@@ -277,7 +311,7 @@ void Handler::Health(const ExchangeRef& exchange, std::string_view page, std::st
                      : fmt::format("[-]{} failed: reason withheld\n", one.name);
   }
   if (!known) {
-    exchange->Send(404, "text/plain; charset=utf-8", "404 page not found\n");
+    SendNoPage(*exchange);
     return;
   }
   const bool verbose = exchange->request->query.Find("verbose").has_value();
@@ -293,6 +327,10 @@ void Handler::RouteResource(const ExchangeRef& exchange) {
   const RequestPath& path = exchange->path;
   const Resource* const resource =
       parts_.registry.resources().Find(path.group, path.version, path.resource);
+  if (resource == nullptr && !parts_.registry.resources().HasGroup(path.group)) {
+    SendNoPage(*exchange);
+    return;
+  }
   if (resource == nullptr || !path.rest.empty()) {
     exchange->SendError(NoSuchResourceError());
     return;
@@ -302,8 +340,7 @@ void Handler::RouteResource(const ExchangeRef& exchange) {
   const api::SubresourceInfo* sub = nullptr;
   if (!path.subresource.empty()) {
     sub = info.FindSubresource(path.subresource);
-    const bool eviction = info.resource == "pods" && path.subresource == "eviction";
-    if (sub == nullptr && !eviction) {
+    if (sub == nullptr) {
       exchange->SendError(NoSuchResourceError());
       return;
     }
@@ -326,17 +363,29 @@ void Handler::RouteResource(const ExchangeRef& exchange) {
   const bool watch = exchange->verb == Verb::kWatch;
   Result<MediaChoice> choice = Negotiate(exchange->request->headers.Get("accept"), watch);
   if (!choice) {
+    // An error is no stream: it takes any form the client can read.
+    if (const Result<MediaChoice> plain =
+            Negotiate(exchange->request->headers.Get("accept"), /*watch=*/false)) {
+      exchange->choice.format = plain->format;
+    }
     exchange->SendError(choice.error());
     return;
   }
   choice->pretty = choice->pretty || exchange->choice.pretty;
   exchange->choice = *choice;
-  Result<IncludeObject> include = ReadInclude(exchange->request->query);
-  if (!include) {
-    exchange->SendError(include.error());
+  if (const Result<void> fits = CheckShape(*choice, *resource, exchange->verb); !fits) {
+    exchange->choice.shape = Shape::kObject;
+    exchange->SendError(fits.error());
     return;
   }
-  exchange->include = *include;
+  if (choice->shape == Shape::kTable) {
+    Result<IncludeObject> include = ReadInclude(exchange->request->query);
+    if (!include) {
+      exchange->SendError(include.error());
+      return;
+    }
+    exchange->include = *include;
+  }
   switch (exchange->verb) {
     case Verb::kGet: Get(exchange); return;
     case Verb::kList:

@@ -80,14 +80,12 @@ class Handler {
                      int attempt);
   void CreateSubresource(const ExchangeRef& exchange);
   void Bind(const ExchangeRef& exchange, std::string pod);
-  void Evict(const ExchangeRef& exchange);
   void Update(const ExchangeRef& exchange);
   void Patch(const ExchangeRef& exchange);
-  void Delete(const ExchangeRef& exchange);
-  void DeleteCollection(const ExchangeRef& exchange);
-  base::Result<Deletion> ReadDeletion(Exchange& exchange, bool& dry_run);
   /// Reads the body of a create or update into the stored type.
   base::Result<AnyDraft> ReadObject(Exchange& exchange, FieldValidation validation);
+  /// The same for a subresource that has a kind of its own.
+  base::Result<AnyDraft> ReadSubresource(Exchange& exchange, FieldValidation validation);
   WriteContext ContextOf(Exchange& exchange, const ChangeOptions& options);
   /// Answers with the object once it is durable.
   void AnswerWritten(const ExchangeRef& exchange, base::Result<Written> written, int code);
@@ -97,6 +95,13 @@ class Handler {
                    std::uint64_t token,
                    int code,
                    std::string body);
+  // Deleting (handler_delete.cc).
+  void Delete(const ExchangeRef& exchange);
+  void DeleteCollection(const ExchangeRef& exchange);
+  void Evict(const ExchangeRef& exchange);
+  void EvictPod(const ExchangeRef& exchange, const ChangeOptions& options, Deletion deletion);
+  base::Result<Deletion> ReadDeletion(Exchange& exchange, bool& dry_run);
+
   /// Reviews (reviews.cc): kinds that are only asked, never stored. False when it is not one.
   bool Review(const ExchangeRef& exchange);
 

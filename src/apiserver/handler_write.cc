@@ -1,6 +1,5 @@
-// Handler: create, update, patch, delete and the subresources that are posted to.
+// Handler: create, update, patch and bindings. Deleting is in handler_delete.cc.
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,9 +8,7 @@
 #include "apiserver/body.h"
 #include "apiserver/errors.h"
 #include "apiserver/handler.h"
-#include "apiserver/list_stream.h"
 #include "apiserver/patch.h"
-#include "text/json.h"
 
 namespace allot::apiserver {
 namespace {
@@ -44,6 +41,21 @@ AnyDraft ToStored(const Resource& resource, AnyDraft served) {
 Status NameMismatch(std::string_view body, std::string_view url) {
   return BadRequestError(fmt::format(
       "the name of the object ({}) does not match the name on the URL ({})", body, url));
+}
+
+/// The body of a binding names its pod, which the URL may name as well.
+Result<void> CheckBindingNames(const RequestPath& path, const api::meta::ObjectMeta& metadata) {
+  if (!metadata.namespace_.empty() && metadata.namespace_ != path.name_space) {
+    return base::Error(BadRequestError(
+        "the namespace of the provided object does not match the namespace sent on the request"));
+  }
+  if (path.name.empty() && metadata.name.empty()) {
+    return base::Error(BadRequestError("Name parameter required."));
+  }
+  if (!path.name.empty() && !metadata.name.empty() && metadata.name != path.name) {
+    return base::Error(BadRequestError("name in URL does not match name in Binding object"));
+  }
+  return {};
 }
 
 /// The body of an update must name what the URL names.
@@ -89,6 +101,30 @@ Result<AnyDraft> Handler::ReadObject(Exchange& exchange, FieldValidation validat
                                       found);
   for (std::string& text : found) {
     exchange.Warn(std::move(text));
+  }
+  return draft;
+}
+
+Result<AnyDraft> Handler::ReadSubresource(Exchange& exchange, FieldValidation validation) {
+  const api::SubresourceInfo* const info =
+      exchange.resource->info->FindSubresource(exchange.path.subresource);
+  if (info == nullptr) {
+    return base::Error(NoSuchResourceError());
+  }
+  ALLOT_ASSIGN_OR_RETURN(const Format format,
+                         NegotiateBody(exchange.request->headers.Get("content-type")));
+  std::vector<std::string> found;
+  Result<AnyDraft> draft =
+      DecodeBody(BodyKindOf(*info), std::move(exchange.request->body), format, validation, found);
+  for (std::string& text : found) {
+    exchange.Warn(std::move(text));
+  }
+  if (draft) {
+    const api::meta::ObjectMeta& metadata = MetadataOf(draft->type(), draft->root());
+    if (!metadata.namespace_.empty() && metadata.namespace_ != exchange.path.name_space) {
+      return base::Error(BadRequestError(
+          "the namespace of the provided object does not match the namespace sent on the request"));
+    }
   }
   return draft;
 }
@@ -224,44 +260,15 @@ void Handler::Bind(const ExchangeRef& exchange, std::string pod) {
     exchange->Warn(std::move(text));
   }
   const auto& binding = draft->As<api::core::Binding>();
+  if (const Result<void> fits = CheckBindingNames(exchange->path, binding.metadata); !fits) {
+    exchange->SendError(fits.error());
+    return;
+  }
   if (pod.empty()) {
     pod = binding.metadata.name;
-  } else if (!binding.metadata.name.empty() && binding.metadata.name != pod) {
-    exchange->SendError(
-        BadRequestError(fmt::format("name in URL does not match name in Binding object")));
-    return;
   }
   const WriteContext context = ContextOf(*exchange, *options);
   Result<Written> written = parts_.registry.Bind(context, exchange->path.name_space, pod, binding);
-  if (!written) {
-    exchange->SendError(written.error());
-    return;
-  }
-  AnswerLater(exchange, *written, last_token_, 201, EncodeSuccess(nullptr, 201, exchange->choice));
-}
-
-void Handler::Evict(const ExchangeRef& exchange) {
-  bool dry_run = false;
-  // An Eviction carries its DeleteOptions; without disruption budgets it is a delete.
-  Result<Deletion> deletion = Deletion{};
-  const Result<text::Value> body = exchange->request->body.empty()
-                                       ? Result<text::Value>(text::Value())
-                                       : text::ParseJson(exchange->request->body);
-  if (!body) {
-    exchange->SendError(BadRequestError(body.error().message()));
-    return;
-  }
-  if (const text::Value* const grace = body->FindPath({"deleteOptions", "gracePeriodSeconds"})) {
-    deletion->grace_seconds = grace->AsInt();
-  }
-  if (const text::Value* const uid = body->FindPath({"deleteOptions", "preconditions", "uid"})) {
-    deletion->uid = std::string(uid->AsString());
-  }
-  ChangeOptions options;
-  options.dry_run = dry_run || exchange->request->query.Get("dryRun") == "All";
-  const WriteContext context = ContextOf(*exchange, options);
-  Result<Written> written = parts_.registry.Delete(
-      context, *exchange->resource, exchange->path.name_space, exchange->path.name, *deletion);
   if (!written) {
     exchange->SendError(written.error());
     return;
@@ -349,153 +356,6 @@ void Handler::Patch(const ExchangeRef& exchange) {
     exchange->Warn(std::move(text));
   }
   AnswerWritten(exchange, std::move(written), 200);
-}
-
-Result<Deletion> Handler::ReadDeletion(Exchange& exchange, bool& dry_run) {
-  Deletion out;
-  const net::QueryParameters& query = exchange.request->query;
-  AnyDraft draft(api::Desc<api::meta::DeleteOptions>());
-  if (!exchange.request->body.empty()) {
-    ALLOT_ASSIGN_OR_RETURN(const Format format,
-                           NegotiateBody(exchange.request->headers.Get("content-type")));
-    // The kind may be written with any version of any group, as clients do.
-    std::vector<std::string> ignored;
-    const BodyKind kind{draft.type(), "DeleteOptions", "", ""};
-    ALLOT_ASSIGN_OR_RETURN(
-        draft,
-        DecodeBody(
-            kind, std::move(exchange.request->body), format, FieldValidation::kIgnore, ignored));
-  }
-  const auto& options = draft.As<api::meta::DeleteOptions>();
-  if (options.grace_period_seconds != nullptr) {
-    out.grace_seconds = *options.grace_period_seconds;
-  } else if (const std::string_view grace = query.Get("gracePeriodSeconds"); !grace.empty()) {
-    std::int64_t seconds = 0;
-    const auto [at, error] = std::from_chars(grace.data(), grace.data() + grace.size(), seconds);
-    if (error != std::errc() || at != grace.data() + grace.size()) {
-      return base::Error(
-          BadRequestError(fmt::format("strconv.ParseInt: parsing \"{}\": invalid syntax", grace)));
-    }
-    out.grace_seconds = seconds;
-  }
-  if (options.preconditions != nullptr) {
-    if (options.preconditions->uid != nullptr) {
-      out.uid = std::string(*options.preconditions->uid);
-    }
-    if (options.preconditions->resource_version != nullptr) {
-      out.resource_version = std::string(*options.preconditions->resource_version);
-    }
-  }
-  out.propagation = options.propagation_policy != nullptr ? *options.propagation_policy
-                                                          : query.Get("propagationPolicy");
-  if (options.orphan_dependents != nullptr && out.propagation.empty()) {
-    out.propagation = *options.orphan_dependents ? "Orphan" : "Background";
-  }
-  dry_run = !options.dry_run.empty() || query.Find("dryRun").has_value();
-  std::vector<base::StatusCause> causes;
-  if (!out.propagation.empty() && out.propagation != "Background" &&
-      out.propagation != "Foreground" && out.propagation != "Orphan") {
-    causes.push_back({"FieldValueNotSupported",
-                      fmt::format("Unsupported value: \"{}\": supported values: \"Background\", "
-                                  "\"Foreground\", \"Orphan\", \"nil\"",
-                                  out.propagation),
-                      "propagationPolicy"});
-  }
-  for (const schema::Str value : options.dry_run) {
-    if (value != "All") {
-      causes.push_back(
-          {"FieldValueNotSupported",
-           fmt::format("Unsupported value: [\"{}\"]: supported values: \"All\"", value),
-           "dryRun"});
-    }
-  }
-  if (!causes.empty()) {
-    return base::Error(InvalidError("DeleteOptions", "meta.k8s.io", "", std::move(causes)));
-  }
-  return out;
-}
-
-void Handler::Delete(const ExchangeRef& exchange) {
-  ChangeOptions options;
-  const Result<Deletion> deletion = ReadDeletion(*exchange, options.dry_run);
-  if (!deletion) {
-    exchange->SendError(deletion.error());
-    return;
-  }
-  const Resource& resource = *exchange->resource;
-  const WriteContext context = ContextOf(*exchange, options);
-  Result<Written> written = parts_.registry.Delete(
-      context, resource, exchange->path.name_space, exchange->path.name, *deletion);
-  if (!written || !written->removed || resource.strategy->answers_deleted_object) {
-    AnswerWritten(exchange, std::move(written), 200);
-    return;
-  }
-  const api::meta::ObjectMeta& metadata = MetadataOf(resource.stored_type(), written->view.get());
-  base::StatusDetails details;
-  details.name = metadata.name;
-  details.group = resource.info->group;
-  details.kind = resource.info->resource;
-  details.uid = metadata.uid;
-  MediaChoice plain = exchange->choice;
-  plain.shape = Shape::kObject;
-  AnswerLater(exchange, *written, last_token_, 200, EncodeSuccess(&details, 0, plain));
-}
-
-void Handler::DeleteCollection(const ExchangeRef& exchange) {
-  ChangeOptions options;
-  const Result<Deletion> deletion = ReadDeletion(*exchange, options.dry_run);
-  Result<ReadOptions> read = ReadListOptions(exchange->request->query);
-  if (!deletion || !read) {
-    exchange->SendError(!deletion ? deletion.error() : read.error());
-    return;
-  }
-  const Resource& resource = *exchange->resource;
-  Result<Filter> filter =
-      Filter::Make(resource, exchange->path.name_space, read->labels, read->fields);
-  if (!filter) {
-    exchange->SendError(filter.error());
-    return;
-  }
-  ListPlan plan;
-  plan.filter = *std::move(filter);
-  plan.snapshot = parts_.registry.store().TakeSnapshot(resource.store_id);
-  plan.now = NowSeconds(parts_.registry.clock()).seconds;
-  std::string next;
-  const auto entries = SelectEntries(plan, next);
-  Written last;
-  last.revision = plan.snapshot.revision();
-  std::uint64_t token = 0;
-  for (const auto& entry : entries) {
-    const auto* const object = entry->value().As<schema::Object>();
-    const WriteContext context = ContextOf(*exchange, options);
-    Result<Written> written =
-        parts_.registry.Delete(context, resource, object->namespace_(), object->name(), *deletion);
-    if (!written && written.error().reason() == Reason::kNotFound) {
-      continue;
-    }
-    if (!written) {
-      exchange->SendError(written.error());
-      return;
-    }
-    if (written->pending) {
-      last = *std::move(written);  // outcomes come in order: the last one speaks for all
-      token = last_token_;
-    }
-  }
-  auto answer = [exchange, plan = std::move(plan)]() mutable {
-    AnswerList(exchange, std::move(plan));
-  };
-  if (last.pending) {
-    desk_.Expect(token, [exchange, answer = std::move(answer)](const Status* error) mutable {
-      if (error != nullptr) {
-        exchange->SendError(*error);
-      } else {
-        answer();
-      }
-    });
-  } else {
-    answer();
-  }
 }
 
 }  // namespace allot::apiserver

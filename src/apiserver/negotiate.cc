@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace allot::apiserver {
 namespace {
 
@@ -84,7 +86,7 @@ std::vector<Clause> ParseAccept(std::string_view accept) {
 }
 
 std::optional<Format> FormatOf(std::string_view type, Offer offer) {
-  if (type == "application/json" || type == "*/*" || type == "application/*") {
+  if (type == "application/json" || type == "*/*") {
     return Format::kJson;
   }
   if (type == "application/yaml" && offer.yaml) {
@@ -119,6 +121,8 @@ std::optional<Shape> ShapeOf(const Clause& clause, Offer offer) {
 }
 
 constexpr std::string_view kJsonProtobuf = "application/json, application/vnd.kubernetes.protobuf";
+constexpr std::string_view kStreamTypes =
+    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 constexpr std::string_view kAllTypes =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
@@ -128,8 +132,10 @@ base::Result<MediaChoice> NegotiateAnswer(std::string_view accept, Offer offer) 
   if (Trim(accept).empty()) {
     return MediaChoice{};
   }
+  bool known = false;  // some clause names a type of the endpoint, whatever its parameters ask for
   for (const Clause& clause : ParseAccept(accept)) {
     const std::optional<Format> format = FormatOf(clause.type, offer);
+    known = known || clause.type == "*/*" || FormatOf(clause.type, Offer{}).has_value();
     if (!format) {
       continue;
     }
@@ -140,9 +146,15 @@ base::Result<MediaChoice> NegotiateAnswer(std::string_view accept, Offer offer) 
     const std::string_view pretty = clause.Get("pretty");
     return MediaChoice{*format, *shape, pretty == "1" || pretty == "true"};
   }
-  return base::Error(base::Reason::kNotAcceptable,
-                     std::string("406: Not Acceptable\n\nAvailable representations: ") +
-                         std::string(offer.yaml ? kAllTypes : kJsonProtobuf));
+  std::string text;
+  if (!known) {
+    text = fmt::format("406: Not Acceptable\n\nAvailable representations: {}",
+                       offer.yaml ? kAllTypes : kJsonProtobuf);
+  } else {
+    text = fmt::format("only the following media types are accepted: {}",
+                       offer.yaml ? kAllTypes : kStreamTypes);
+  }
+  return base::Error(base::Reason::kNotAcceptable, std::move(text));
 }
 
 base::Result<Format> NegotiateBody(std::string_view content_type) {

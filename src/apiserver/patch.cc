@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "apiserver/body.h"
 #include "apiserver/negotiate.h"
 #include "schema/patch.h"
 
@@ -71,7 +72,13 @@ Result<AnyDraft> ApplyPatch(PatchKind kind,
   current.SetTypeMeta(resource.info->kind, resource.info->api_version);
   MetadataOf(type, current.root()).resource_version = current.Copy(fmt::format_int(revision).str());
   AnyDraft patched(type);
-  const schema::PatchOptions options{ValidationOf(validation), &warnings};
+  const BodyKind expected = BodyKindOf(*resource.info);
+  const schema::PatchOptions options{
+      ValidationOf(validation),
+      &warnings,
+      [&expected](std::string_view named, std::string_view api_version) {
+        return TypeMetaFault(expected, named, api_version);
+      }};
   ALLOT_RETURN_IF_ERROR(schema::ApplyPatch(
       TypeOf(kind), type, current.root(), patch, patched.arena(), patched.root(), options));
   if (resource.conversion == nullptr) {

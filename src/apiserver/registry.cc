@@ -1,6 +1,8 @@
 // Registry: creating and updating. Deleting is in registry_delete.cc, admission in admission.cc.
 #include "apiserver/registry.h"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,31 +39,103 @@ void CarryMetadata(api::meta::ObjectMeta& next, const api::meta::ObjectMeta& old
   next.generation = old.generation;
   next.self_link = {};
   next.managed_fields = {};
-  next.generate_name = old.generate_name;
   if (next.uid.empty()) {
     next.uid = old.uid;
   }
   if (next.namespace_.empty()) {
     next.namespace_ = old.namespace_;
   }
-  if (!next.creation_timestamp.set) {
-    next.creation_timestamp = old.creation_timestamp;
-  }
-  if (old.deletion_timestamp != nullptr || next.deletion_timestamp != nullptr) {
+  next.creation_timestamp = old.creation_timestamp;
+  if (old.deletion_timestamp != nullptr) {
     next.deletion_timestamp = old.deletion_timestamp;
   }
-  next.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+  if (next.deletion_grace_period_seconds == nullptr) {
+    next.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+  }
 }
 
-std::string UidMismatch(const Resource& resource,
-                        const api::meta::ObjectMeta& wanted,
-                        const api::meta::ObjectMeta& old) {
-  return fmt::format(
-      "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: "
-      "Precondition failed: UID in precondition: {}, UID in object meta: {}",
-      resource.RegistryKey(old.namespace_, old.name),
-      wanted.uid,
-      old.uid);
+/// Whether the draft still has the stored labels and the like, as drafts made of the old object do.
+bool SharesMetadata(const api::meta::ObjectMeta& next, const api::meta::ObjectMeta& old) {
+  return next.labels.items == old.labels.items && next.annotations.items == old.annotations.items &&
+         next.owner_references.items == old.owner_references.items &&
+         next.finalizers.items == old.finalizers.items;
+}
+
+bool SameOwner(const api::meta::OwnerReference& a, const api::meta::OwnerReference& b) {
+  return schema::SemanticEqual(api::Desc<api::meta::OwnerReference>(), &a, &b);
+}
+
+/// Owners named twice are kept once; who wrote them is told. `after_patch` chooses upstream's text.
+void DropRepeatedOwners(AnyDraft& draft,
+                        api::meta::ObjectMeta& metadata,
+                        bool after_patch,
+                        std::vector<std::string>* warnings) {
+  const auto& owners = metadata.owner_references;
+  if (owners.size() < 2) {
+    return;
+  }
+  std::string repeated;
+  std::vector<api::meta::OwnerReference> kept;
+  for (const api::meta::OwnerReference& owner : owners) {
+    const bool known = std::ranges::any_of(
+        kept, [&](const api::meta::OwnerReference& one) { return SameOwner(one, owner); });
+    if (known) {
+      repeated += fmt::format("{}{}", repeated.empty() ? "" : ", ", owner.uid);
+    } else {
+      kept.push_back(owner);
+    }
+  }
+  if (repeated.empty()) {
+    return;
+  }
+  if (warnings != nullptr) {
+    warnings->push_back(fmt::format(
+        ".metadata.ownerReferences contains duplicate entries{}; API server dedups owner "
+        "references "
+        "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
+        "duplicate UID(s) observed: {}",
+        after_patch ? " after mutating admission happens" : "",
+        repeated));
+  }
+  auto* const items = draft.arena().NewArray<api::meta::OwnerReference>(kept.size());
+  std::ranges::copy(kept, items);
+  metadata.owner_references.items = items;
+  metadata.owner_references.count = static_cast<std::uint32_t>(kept.size());
+}
+
+Result<void> CheckVersion(const Resource& resource,
+                          const api::meta::ObjectMeta& next,
+                          const api::meta::ObjectMeta& old,
+                          store::Revision revision,
+                          bool may_be_absent) {
+  const std::string_view text = next.resource_version;
+  if (!text.empty() && text != "0") {
+    std::uint64_t value = 0;
+    const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || at != text.data() + text.size()) {
+      return base::Error(Reason::kUnknown,
+                         fmt::format("strconv.ParseUint: parsing \"{}\": invalid syntax", text));
+    }
+    if (value != static_cast<std::uint64_t>(revision)) {
+      return base::Error(StaleError(*resource.info, old.name));
+    }
+    return {};
+  }
+  if (may_be_absent) {
+    return {};
+  }
+  return base::Error(InvalidError(resource.info->resource,
+                                  resource.info->group,
+                                  old.name,
+                                  {{"FieldValueInvalid",
+                                    "Invalid value: 0: must be specified for an update",
+                                    "metadata.resourceVersion"}}));
+}
+
+/// The kind that error texts name: the stored one.
+const api::KindInfo& StoredInfo(const Resource& resource) {
+  const api::KindInfo* const stored = api::FindType(resource.stored_type());
+  return stored != nullptr ? *stored : *resource.info;
 }
 
 /// A namespace goes when its content (spec.finalizers) and its own finalizers are gone.
@@ -84,12 +158,30 @@ bool RemovesObject(const Resource& resource,
 }
 
 void SetTypeMeta(const Resource& resource, AnyDraft& draft) {
-  const api::KindInfo* const stored = api::FindType(draft.type());
-  const api::KindInfo& info = stored != nullptr ? *stored : *resource.info;
+  const api::KindInfo& info = StoredInfo(resource);
   draft.SetTypeMeta(info.kind, info.api_version);
 }
 
 }  // namespace
+
+Status PreconditionError(const Resource& resource,
+                         std::string_view ns,
+                         std::string_view name,
+                         std::string_view what,
+                         std::string_view wanted,
+                         std::string_view found) {
+  return ConflictError(
+      *resource.info,
+      name,
+      fmt::format("StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, "
+                  "AdditionalErrorMsg: Precondition failed: {} in precondition: {}, {} in object "
+                  "meta: {}",
+                  resource.RegistryKey(ns, name),
+                  what,
+                  wanted,
+                  what,
+                  found));
+}
 
 quantity::Time NowSeconds(const base::Clock& clock) {
   const auto now = std::chrono::floor<std::chrono::seconds>(clock.Now().time_since_epoch());
@@ -143,7 +235,6 @@ Result<void> Registry::FillNewMetadata(const Resource& resource,
   metadata.deletion_timestamp = nullptr;
   metadata.deletion_grace_period_seconds = nullptr;
   metadata.self_link = {};
-  metadata.generation = 0;
   metadata.managed_fields = {};
   generated = metadata.name.empty() && !metadata.generate_name.empty();
   if (generated) {
@@ -163,6 +254,7 @@ Result<Written> Registry::Create(const WriteContext& context,
   ALLOT_RETURN_IF_ERROR(FillNewMetadata(resource, ns, draft, generated));
   api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
   SetTypeMeta(resource, draft);
+  DropRepeatedOwners(draft, metadata, /*after_patch=*/false, context.warnings);
   api::StrategyContext strategy_context = StrategyContextNow();
   strategy_context.request_group = resource.info->group;
   if (strategy.apply_defaults != nullptr) {
@@ -177,11 +269,12 @@ Result<Written> Registry::Create(const WriteContext& context,
   if (strategy.validate_create != nullptr) {
     strategy.validate_create(strategy_context, draft.root(), errors);
   }
+  if (!errors.empty()) {
+    const api::KindInfo& stored = StoredInfo(resource);
+    return Failure(api::ToStatus(stored.group, stored.kind, metadata.name, errors));
+  }
   if (strategy.warnings != nullptr && context.warnings != nullptr) {
     strategy.warnings(draft.root(), nullptr, *context.warnings);
-  }
-  if (!errors.empty()) {
-    return Failure(api::ToStatus(info.group, info.kind, metadata.name, errors));
   }
   ALLOT_RETURN_IF_ERROR(AdmitValid(resource, draft));
   for (int attempt = 1;; ++attempt) {
@@ -248,9 +341,10 @@ Result<Written> Registry::Update(const WriteContext& context,
       }
       ALLOT_ASSIGN_OR_RETURN(AnyDraft draft, source(nullptr, 0));
       api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
-      if (!metadata.uid.empty() || !metadata.resource_version.empty()) {
-        return Failure(NotFoundError(*resource.info, name));
+      if (!metadata.uid.empty()) {
+        return Failure(PreconditionError(resource, ns, name, "UID", metadata.uid, ""));
       }
+      metadata.resource_version = {};
       return Create(context, resource, ns, std::move(draft));
     }
     Result<Written> written =
@@ -272,7 +366,6 @@ Result<Written> Registry::UpdateOnce(const WriteContext& context,
                                      bool unconditional,
                                      const UpdateSource& source) {
   const api::Strategy& strategy = *resource.strategy;
-  const api::KindInfo& info = *resource.info;
   const api::UpdateRules* const rules = strategy.Update(subresource);
   if (rules == nullptr) {
     return Failure(NoSuchResourceError());
@@ -281,23 +374,18 @@ Result<Written> Registry::UpdateOnce(const WriteContext& context,
   const api::meta::ObjectMeta& old = MetadataOf(resource.stored_type(), old_view.get());
   ALLOT_ASSIGN_OR_RETURN(AnyDraft draft, source(old_view, entry.revision()));
   api::meta::ObjectMeta& metadata = MetadataOf(draft.type(), draft.root());
-  if (!metadata.uid.empty() && metadata.uid != old.uid) {
-    return Failure(ConflictError(info, old.name, UidMismatch(resource, metadata, old)));
+  if (!unconditional && !metadata.uid.empty() && metadata.uid != old.uid) {
+    return Failure(
+        PreconditionError(resource, old.namespace_, old.name, "UID", metadata.uid, old.uid));
   }
-  if (!metadata.resource_version.empty() && metadata.resource_version != "0") {
-    if (metadata.resource_version != fmt::format_int(entry.revision()).str()) {
-      return Failure(StaleError(info, old.name));
-    }
-  } else if (!unconditional && !strategy.allow_unconditional_update) {
-    return Failure(InvalidError(info.kind,
-                                info.group,
-                                old.name,
-                                {{"FieldValueInvalid",
-                                  "Invalid value: 0: must be specified for an update",
-                                  "metadata.resourceVersion"}}));
-  }
+  ALLOT_RETURN_IF_ERROR(CheckVersion(resource,
+                                     metadata,
+                                     old,
+                                     entry.revision(),
+                                     unconditional || strategy.allow_unconditional_update));
   metadata.resource_version = {};
   CarryMetadata(metadata, old);
+  DropRepeatedOwners(draft, metadata, /*after_patch=*/unconditional, context.warnings);
   SetTypeMeta(resource, draft);
   api::StrategyContext strategy_context = StrategyContextNow();
   strategy_context.request_group = resource.info->group;
@@ -309,14 +397,18 @@ Result<Written> Registry::UpdateOnce(const WriteContext& context,
   }
   ALLOT_RETURN_IF_ERROR(AdmitUpdate(resource, subresource, draft, old_view));
   api::FieldErrors errors;
+  if (!SharesMetadata(metadata, old)) {
+    api::ValidateCommonMeta(metadata, strategy.scope, errors);
+  }
   if (rules->validate != nullptr) {
     rules->validate(strategy_context, draft.root(), old_view.get(), errors);
   }
+  if (!errors.empty()) {
+    const api::KindInfo& stored = StoredInfo(resource);
+    return Failure(api::ToStatus(stored.group, stored.kind, old.name, errors));
+  }
   if (strategy.warnings != nullptr && context.warnings != nullptr && subresource.empty()) {
     strategy.warnings(draft.root(), old_view.get(), *context.warnings);
-  }
-  if (!errors.empty()) {
-    return Failure(api::ToStatus(info.group, info.kind, old.name, errors));
   }
   if (subresource.empty()) {
     ALLOT_RETURN_IF_ERROR(AdmitValid(resource, draft));

@@ -69,6 +69,21 @@ struct Deletion {
   std::string propagation;  ///< "", Background, Foreground, Orphan
 };
 
+/// The conflict of a write whose condition on identity or version does not hold, in upstream's
+/// words. `what` is UID or ResourceVersion.
+[[nodiscard]] base::Status PreconditionError(const Resource& resource,
+                                             std::string_view ns,
+                                             std::string_view name,
+                                             std::string_view what,
+                                             std::string_view wanted,
+                                             std::string_view found);
+
+/// Whether the object is the one the deletion means. Errors: kConflict as upstream.
+[[nodiscard]] base::Result<void> CheckPreconditions(const api::KindInfo& info,
+                                                    const api::meta::ObjectMeta& metadata,
+                                                    store::Revision revision,
+                                                    const Deletion& deletion);
+
 /// Makes the new state from the old one; called again when another write came between.
 /// `old` is in the stored type and null when the object does not exist (create on update). The
 /// answer is in the stored type.
@@ -153,6 +168,12 @@ class Registry final : private api::Lookup {
                                    const Resource& resource,
                                    const store::Entry& entry,
                                    const Deletion& deletion);
+
+  /// Removes an object whose draft says that its grace is over.
+  base::Result<Written> MarkAndRemove(const WriteContext& context,
+                                      const Resource& resource,
+                                      const store::Entry& entry,
+                                      AnyDraft& draft);
 
   // Admission (admission.cc).
   base::Result<void> AdmitNamespace(const Resource& resource,

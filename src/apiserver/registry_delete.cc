@@ -57,31 +57,6 @@ bool ApplyFinalizers(base::Arena& arena, api::meta::ObjectMeta& metadata, GcFina
   return true;
 }
 
-Result<void> CheckPreconditions(const api::KindInfo& info,
-                                const api::meta::ObjectMeta& metadata,
-                                store::Revision revision,
-                                const Deletion& deletion) {
-  if (deletion.uid && *deletion.uid != metadata.uid) {
-    return base::Error(KindConflictError(
-        info,
-        metadata.name,
-        fmt::format("the UID in the precondition ({}) does not match the UID in record ({}). The "
-                    "object might have been deleted and then recreated",
-                    *deletion.uid,
-                    metadata.uid)));
-  }
-  if (deletion.resource_version && *deletion.resource_version != fmt::format("{}", revision)) {
-    return base::Error(KindConflictError(
-        info,
-        metadata.name,
-        fmt::format("the ResourceVersion in the precondition ({}) does not match the "
-                    "ResourceVersion in record ({}). The object might have been modified",
-                    *deletion.resource_version,
-                    revision)));
-  }
-  return {};
-}
-
 /// The grace a pod gets: its own or the one asked for; none when nothing runs.
 std::int64_t PodGrace(const api::core::Pod& pod, const Deletion& deletion) {
   std::int64_t grace = kDefaultGraceSeconds;
@@ -101,6 +76,7 @@ std::int64_t PodGrace(const api::core::Pod& pod, const Deletion& deletion) {
 struct GraceDecision {
   bool graceful = false;         ///< the object stays until its grace is over
   bool already_pending = false;  ///< it is being deleted, and not later than asked for now
+  bool marked = false;           ///< the draft tells when the grace ends, also when it ends now
 };
 
 /// Marks a pod as terminating, or shortens a grace that runs already.
@@ -119,7 +95,7 @@ GraceDecision BeginPodDeletion(AnyDraft& draft, const Deletion& deletion, quanti
     at.seconds += grace - *running;
     SetValue(arena, metadata.deletion_timestamp, at);
     SetValue(arena, metadata.deletion_grace_period_seconds, grace);
-    return {.graceful = grace > 0, .already_pending = false};
+    return {.graceful = grace > 0, .already_pending = false, .marked = true};
   }
   const std::int64_t grace = PodGrace(pod, deletion);
   quantity::Time at = now;
@@ -129,7 +105,7 @@ GraceDecision BeginPodDeletion(AnyDraft& draft, const Deletion& deletion, quanti
   if (metadata.generation > 0) {
     ++metadata.generation;
   }
-  return {.graceful = grace > 0, .already_pending = false};
+  return {.graceful = grace > 0, .already_pending = false, .marked = true};
 }
 
 void MarkDeleting(AnyDraft& draft, api::meta::ObjectMeta& metadata, quantity::Time now) {
@@ -162,9 +138,7 @@ void SetScheduled(base::Arena& arena, api::core::PodStatus& status, quantity::Ti
   Append(arena, status.conditions, wanted);
 }
 
-Result<void> CheckBindable(const api::KindInfo& info,
-                           const api::core::Pod& pod,
-                           const api::core::Binding& binding) {
+Result<void> CheckBindable(const api::core::Pod& pod) {
   const auto conflict = [&](std::string why) -> Result<void> {
     base::StatusDetails details;
     details.name = pod.metadata.name;
@@ -175,13 +149,6 @@ Result<void> CheckBindable(const api::KindInfo& info,
             "Operation cannot be fulfilled on pods/binding \"{}\": {}", pod.metadata.name, why),
         std::move(details)));
   };
-  (void)info;
-  if (!binding.metadata.uid.empty() && binding.metadata.uid != pod.metadata.uid) {
-    return conflict(
-        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
-                    binding.metadata.uid,
-                    pod.metadata.uid));
-  }
   if (pod.metadata.deletion_timestamp != nullptr) {
     return conflict(
         fmt::format("pod {} is being deleted, cannot be assigned to a host", pod.metadata.name));
@@ -196,12 +163,65 @@ Result<void> CheckBindable(const api::KindInfo& info,
   return {};
 }
 
+/// Whether the binding means the pod as it is. Errors: kConflict.
+Result<void> CheckBinding(const Resource& pods,
+                          const api::core::Pod& pod,
+                          store::Revision revision,
+                          const api::core::Binding& binding) {
+  const api::meta::ObjectMeta& wanted = binding.metadata;
+  const api::meta::ObjectMeta& found = pod.metadata;
+  if (!wanted.uid.empty() && wanted.uid != found.uid) {
+    return base::Error(
+        PreconditionError(pods, found.namespace_, found.name, "UID", wanted.uid, found.uid));
+  }
+  const std::string version = fmt::format_int(revision).str();
+  if (!wanted.resource_version.empty() && wanted.resource_version != version) {
+    return base::Error(PreconditionError(
+        pods, found.namespace_, found.name, "ResourceVersion", wanted.resource_version, version));
+  }
+  return {};
+}
+
+/// Faults of a binding as upstream tells them: the texts alone, and no reason.
+Status PlainError(const api::FieldErrors& errors) {
+  std::string text;
+  for (const api::FieldError& error : errors.list()) {
+    text += (text.empty() ? "" : ", ") + error.ToString();
+  }
+  return {Reason::kUnknown, errors.list().size() > 1 ? fmt::format("[{}]", text) : text};
+}
+
 bool IsStoreRace(const Status& status) {
   return (status.reason() == Reason::kConflict || status.reason() == Reason::kNotFound) &&
          status.details() == nullptr;
 }
 
 }  // namespace
+
+Result<void> CheckPreconditions(const api::KindInfo& info,
+                                const api::meta::ObjectMeta& metadata,
+                                store::Revision revision,
+                                const Deletion& deletion) {
+  if (deletion.uid && *deletion.uid != metadata.uid) {
+    return base::Error(KindConflictError(
+        info,
+        metadata.name,
+        fmt::format("the UID in the precondition ({}) does not match the UID in record ({}). The "
+                    "object might have been deleted and then recreated",
+                    *deletion.uid,
+                    metadata.uid)));
+  }
+  if (deletion.resource_version && *deletion.resource_version != fmt::format("{}", revision)) {
+    return base::Error(KindConflictError(
+        info,
+        metadata.name,
+        fmt::format("the ResourceVersion in the precondition ({}) does not match the "
+                    "ResourceVersion in record ({}). The object might have been modified",
+                    *deletion.resource_version,
+                    revision)));
+  }
+  return {};
+}
 
 Result<Written> Registry::Delete(const WriteContext& context,
                                  const Resource& resource,
@@ -237,6 +257,7 @@ Result<Written> Registry::DeleteOnce(const WriteContext& context,
   const quantity::Time now = NowSeconds(clock_);
   const bool had_timestamp = metadata.deletion_timestamp != nullptr;
   bool stays = false;
+  bool marked = false;
   if (&type == &api::Desc<api::core::Namespace>()) {
     if (IsImmortal(metadata.name)) {
       return base::Error(
@@ -256,6 +277,7 @@ Result<Written> Registry::DeleteOnce(const WriteContext& context,
       return CommitUpdate(context, resource, entry, unchanged, /*remove=*/false);
     }
     stays = grace.graceful;
+    marked = grace.marked;
   }
   ApplyFinalizers(draft.arena(), metadata, WantedFinalizers(metadata, deletion));
   if (!metadata.finalizers.empty()) {
@@ -267,10 +289,32 @@ Result<Written> Registry::DeleteOnce(const WriteContext& context,
   if (stays) {
     return CommitUpdate(context, resource, entry, draft, /*remove=*/false);
   }
+  if (marked) {
+    return MarkAndRemove(context, resource, entry, draft);
+  }
   // The last state is shown as it was stored.
   AnyDraft last(type, old);
   MetadataOf(type, last.root()).resource_version = {};
   return CommitUpdate(context, resource, entry, last, /*remove=*/true);
+}
+
+Result<Written> Registry::MarkAndRemove(const WriteContext& context,
+                                        const Resource& resource,
+                                        const store::Entry& entry,
+                                        AnyDraft& draft) {
+  // Watchers see that the grace has ended before they see the end, as upstream's do.
+  WriteContext first = context;
+  first.sink = nullptr;
+  Result<Written> marked = CommitUpdate(first, resource, entry, draft, /*remove=*/false);
+  if (!marked || !marked->entry) {
+    if (marked) {
+      marked->removed = true;
+    }
+    return marked;
+  }
+  AnyDraft last(draft.type(), marked->view);
+  MetadataOf(draft.type(), last.root()).resource_version = {};
+  return CommitUpdate(context, resource, *marked->entry, last, /*remove=*/true);
 }
 
 Result<Written> Registry::Bind(const WriteContext& context,
@@ -284,7 +328,7 @@ Result<Written> Registry::Bind(const WriteContext& context,
   api::FieldErrors errors;
   api::ValidateBinding(&binding, errors);
   if (!errors.empty()) {
-    return base::Error(api::ToStatus("", "Binding", name, errors));
+    return base::Error(PlainError(errors));
   }
   const std::string key = pods->KeyOf(ns, name);
   for (int attempt = 1;; ++attempt) {
@@ -295,11 +339,8 @@ Result<Written> Registry::Bind(const WriteContext& context,
     ALLOT_ASSIGN_OR_RETURN(const AnyView old, ViewOf(*entry));
     AnyDraft draft(*pods->info->type, old);
     auto& pod = draft.As<api::core::Pod>();
-    ALLOT_RETURN_IF_ERROR(CheckBindable(*pods->info, pod, binding));
-    if (!binding.metadata.resource_version.empty() &&
-        binding.metadata.resource_version != fmt::format_int(entry->revision()).str()) {
-      return base::Error(StaleError(*pods->info, name));
-    }
+    ALLOT_RETURN_IF_ERROR(CheckBinding(*pods, pod, entry->revision(), binding));
+    ALLOT_RETURN_IF_ERROR(CheckBindable(pod));
     pod.metadata.resource_version = {};
     pod.spec.node_name = draft.Copy(binding.target.name);
     pod.status.nominated_node_name = {};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/validate.h"
 #include "apiserver/request_path.h"
 
 namespace allot::apiserver {
@@ -59,13 +60,20 @@ std::vector<std::string_view> AllValues(const net::QueryParameters& query, std::
   return out;
 }
 
-bool IsPrintable(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      return false;
+struct Unprintable {
+  std::uint32_t code = 0;
+  std::size_t at = 0;
+};
+
+/// The first character that is not printable. Bytes of longer characters count as printable.
+std::optional<Unprintable> FindUnprintable(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c < 0x20 || c == 0x7f) {
+      return Unprintable{c, i};
     }
   }
-  return true;
+  return std::nullopt;
 }
 
 void CheckManager(const ChangeOptions& options, std::vector<StatusCause>& causes) {
@@ -73,10 +81,12 @@ void CheckManager(const ChangeOptions& options, std::vector<StatusCause>& causes
     causes.push_back(
         {"FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"});
   }
-  if (!IsPrintable(options.field_manager)) {
+  if (const auto bad = FindUnprintable(options.field_manager)) {
     causes.push_back({"FieldValueInvalid",
-                      fmt::format("Invalid value: \"{}\": should only contain printable characters",
-                                  options.field_manager),
+                      fmt::format("Invalid value: {}: invalid character U+{:04X} (at position {})",
+                                  api::Quote(options.field_manager),
+                                  bad->code,
+                                  bad->at),
                       "fieldManager"});
   }
 }
@@ -234,7 +244,12 @@ Result<ReadOptions> ReadListOptions(const net::QueryParameters& query) {
                        "specifying resource version is not allowed when using continue");
   }
   if (!revision.empty()) {
-    ALLOT_ASSIGN_OR_RETURN(out.revision, ParseRevision(revision));
+    const Result<std::uint64_t> parsed = ParseRevision(revision);
+    if (!parsed && !out.watch) {
+      return base::Error(Reason::kBadRequest,
+                         fmt::format("invalid resource version: {}", parsed.error().message()));
+    }
+    ALLOT_ASSIGN_OR_RETURN(out.revision, parsed);
   }
   return out;
 }

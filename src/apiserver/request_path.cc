@@ -9,14 +9,19 @@
 namespace allot::apiserver {
 namespace {
 
+/// The parts between slashes; an empty one in the middle is kept, and names nothing.
 std::vector<std::string> SplitPath(std::string_view path) {
   std::vector<std::string> parts;
+  if (path.starts_with('/')) {
+    path.remove_prefix(1);
+  }
+  if (path.ends_with('/')) {
+    path.remove_suffix(1);
+  }
   std::size_t at = 0;
   while (at < path.size()) {
     const std::size_t slash = std::min(path.find('/', at), path.size());
-    if (slash > at) {
-      parts.emplace_back(path.substr(at, slash - at));
-    }
+    parts.emplace_back(path.substr(at, slash - at));
     at = slash + 1;
   }
   return parts;

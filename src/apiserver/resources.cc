@@ -143,6 +143,11 @@ const Resource* ResourceSet::FindStored(store::ResourceId id) const {
   return nullptr;
 }
 
+bool ResourceSet::HasGroup(std::string_view group) const {
+  return std::ranges::any_of(
+      resources_, [&](const Resource& resource) { return resource.info->group == group; });
+}
+
 bool ResourceSet::HasVersion(std::string_view group, std::string_view version) const {
   for (const Resource& resource : resources_) {
     if (resource.info->group == group && resource.info->version == version) {

@@ -1,8 +1,12 @@
 // Handler: reviews: questions about identity and permission that are answered and not stored.
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "api/authentication/v1.gen.h"
 #include "api/authorization/v1.gen.h"
+#include "api/go_value.h"
 #include "apiserver/body.h"
 #include "apiserver/edit.h"
 #include "apiserver/errors.h"
@@ -82,6 +86,71 @@ void FillRules(AnyDraft& draft, bool all, authorization::SubjectRulesReviewStatu
   Append(arena, out.non_resource_rules, health);
 }
 
+/// Upstream names no kind in these errors.
+template <typename Spec>
+void CheckTarget(const Spec& spec, std::vector<base::StatusCause>& causes) {
+  const bool resource = spec.resource_attributes != nullptr;
+  const bool page = spec.non_resource_attributes != nullptr;
+  if (resource == page) {
+    const std::string found = page ? api::GoValue(api::Desc<authorization::NonResourceAttributes>(),
+                                                  spec.non_resource_attributes)
+                                         .text()
+                                   : std::string("null");
+    causes.push_back({"FieldValueInvalid",
+                      fmt::format("Invalid value: {}: exactly one of nonResourceAttributes or "
+                                  "resourceAttributes must be specified",
+                                  found),
+                      "spec"});
+  }
+}
+
+void CheckSubject(const authorization::SubjectAccessReviewSpec& spec,
+                  std::vector<base::StatusCause>& causes) {
+  if (spec.user.empty() && spec.groups.empty()) {
+    causes.push_back({"FieldValueInvalid",
+                      "Invalid value: \"\": at least one of user or group must be specified",
+                      "spec.user"});
+  }
+}
+
+void CheckLocal(const authorization::LocalSubjectAccessReview& review,
+                std::vector<base::StatusCause>& causes) {
+  const auto* const resource = review.spec.resource_attributes;
+  if (resource != nullptr && resource->namespace_ != review.metadata.namespace_) {
+    causes.push_back(
+        {"FieldValueInvalid",
+         fmt::format("Invalid value: \"{}\": must match metadata.namespace", resource->namespace_),
+         "spec.resourceAttributes.namespace"});
+  }
+}
+
+/// What a review must say to be answered. Errors: kInvalid, kBadRequest.
+base::Result<void> CheckReview(const AnyDraft& draft) {
+  const schema::TypeDesc& type = draft.type();
+  std::vector<base::StatusCause> causes;
+  if (&type == &api::Desc<authentication::TokenReview>()) {
+    if (static_cast<const authentication::TokenReview*>(draft.root())->spec.token.empty()) {
+      return base::Error(BadRequestError("token is required for TokenReview in authentication"));
+    }
+  } else if (&type == &api::Desc<authorization::SelfSubjectAccessReview>()) {
+    CheckTarget(static_cast<const authorization::SelfSubjectAccessReview*>(draft.root())->spec,
+                causes);
+  } else if (&type == &api::Desc<authorization::SubjectAccessReview>()) {
+    const auto& review = *static_cast<const authorization::SubjectAccessReview*>(draft.root());
+    CheckTarget(review.spec, causes);
+    CheckSubject(review.spec, causes);
+  } else if (&type == &api::Desc<authorization::LocalSubjectAccessReview>()) {
+    const auto& review = *static_cast<const authorization::LocalSubjectAccessReview*>(draft.root());
+    CheckTarget(review.spec, causes);
+    CheckSubject(review.spec, causes);
+    CheckLocal(review, causes);
+  }
+  if (!causes.empty()) {
+    return base::Error(InvalidError("", "authorization.k8s.io", "", std::move(causes)));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool Handler::Review(const ExchangeRef& exchange) {
@@ -91,6 +160,10 @@ bool Handler::Review(const ExchangeRef& exchange) {
     return true;
   }
   AnyDraft& draft = *read;
+  if (const base::Result<void> good = CheckReview(draft); !good) {
+    exchange->SendError(good.error());
+    return true;
+  }
   draft.SetTypeMeta(exchange->resource->info->kind, exchange->resource->info->api_version);
   const schema::TypeDesc& type = draft.type();
   const Authorizer& door = parts_.authorizer;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "api/names.h"
+
 namespace allot::apiserver {
 namespace {
 
@@ -99,6 +101,37 @@ std::unexpected<base::Status> Found(std::string_view found, std::string_view exp
   return base::Error(Reason::kBadRequest, fmt::format("found '{}', expected: {}", found, expected));
 }
 
+std::unexpected<base::Status> Problem(std::string_view text) {
+  return base::Error(Reason::kBadRequest, std::string(text));
+}
+
+/// Keys and values must be ones that labels can have. Errors: kBadRequest.
+Result<void> CheckKey(std::string_view key) {
+  if (const auto problems = api::QualifiedNameProblems(key); !problems.empty()) {
+    return Problem(fmt::format("<nil>: Invalid value: \"{}\": {}", key, fmt::join(problems, "; ")));
+  }
+  return {};
+}
+Result<void> CheckValues(const LabelSelector::Requirement& requirement) {
+  std::string all;
+  int count = 0;
+  for (std::size_t i = 0; i < requirement.values.size(); ++i) {
+    const std::string& value = requirement.values[i];
+    if (const auto problems = api::LabelValueProblems(value); !problems.empty()) {
+      all += fmt::format("{}values[{}][{}]: Invalid value: \"{}\": {}",
+                         count++ > 0 ? ", " : "",
+                         i,
+                         requirement.key,
+                         value,
+                         fmt::join(problems, "; "));
+    }
+  }
+  if (count > 0) {
+    return Problem(count > 1 ? fmt::format("[{}]", all) : all);
+  }
+  return {};
+}
+
 std::optional<std::int64_t> ToInt(std::string_view text) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -177,6 +210,9 @@ class LabelParser {
       return Wrap(Found(lexeme.text, "identifier"));
     }
     out.key = lexeme.text;
+    if (Result<void> good = CheckKey(out.key); !good) {
+      return Wrap(base::Error(std::move(good).error()));
+    }
     const Lexeme next = Peek(/*key=*/true);
     if (negated || next.token == Token::kEnd || next.token == Token::kComma) {
       out.op = negated ? Op::kDoesNotExist : Op::kExists;
@@ -206,20 +242,18 @@ class LabelParser {
       return Wrap(Found(next.text, "identifier"));
     }
     if ((out.op == Op::kGreater || out.op == Op::kLess) && !ToInt(out.values[0])) {
-      return Wrap(base::Error(
-          Reason::kBadRequest,
-          fmt::format("values[0][{}]: Invalid value: \"{}\": for 'Gt', 'Lt' operators, the value "
-                      "must be an integer",
-                      out.key,
-                      out.values[0])));
+      return Wrap(
+          Problem(fmt::format("values[0]: Invalid value: \"{}\": for 'Gt', 'Lt' operators, the "
+                              "value must be an integer",
+                              out.values[0])));
     }
-    return out;
+    return Checked(std::move(out));
   }
 
   Result<Requirement> ParseSet(Requirement out) {
     const Lexeme open = Take(/*key=*/false);
     if (open.token != Token::kOpen) {
-      return Wrap(Found(open.text, "'('"));
+      return Wrap(Problem(fmt::format("found '{}' expected: '('", open.text)));
     }
     bool want_value = true;
     while (true) {
@@ -243,6 +277,13 @@ class LabelParser {
     }
     std::ranges::sort(out.values);
     out.values.erase(std::ranges::unique(out.values).begin(), out.values.end());
+    return Checked(std::move(out));
+  }
+
+  static Result<Requirement> Checked(Requirement out) {
+    if (Result<void> good = CheckValues(out); !good) {
+      return Wrap(base::Error(std::move(good).error()));
+    }
     return out;
   }
 

@@ -149,7 +149,11 @@ void NodeCells(const void* root, CellWriter& out) {
   out.Text(NodeAddressOf(node, "InternalIP"));
   out.Text(NodeAddressOf(node, "ExternalIP"));
   out.Text(known(node.status.node_info.os_image));
-  out.Text(known(node.status.node_info.kernel_version));
+  std::string kernel(known(node.status.node_info.kernel_version));
+  if (!node.status.node_info.architecture.empty()) {
+    kernel += fmt::format(" ({})", node.status.node_info.architecture);
+  }
+  out.Text(kernel);
   out.Text(known(node.status.node_info.container_runtime_version));
 }
 

@@ -30,16 +30,45 @@ std::unexpected<base::Status> InvalidPatch(const std::string& shown, const std::
       base::Status(Reason::kInvalid, " \"\" is invalid: patch: " + cause, std::move(details)));
 }
 
-Result<Value> ReadPatch(std::string_view patch,
-                        std::string_view prefix,
-                        std::vector<std::string>* duplicates) {
+Result<Value> ReadPatch(std::string_view patch, std::vector<std::string>* duplicates) {
   text::JsonOptions options;
   options.duplicates = duplicates;
   auto value = text::ParseJson(patch, options);
   if (!value) {
-    return base::Error(Reason::kBadRequest, std::string(prefix) + value.error().message());
+    return base::Error(Reason::kBadRequest, "invalid JSON patch");
   }
   return value;
+}
+
+/// What upstream says of a wrong type when it turns a tree, not a text, into an object: strategic
+/// patches do. `why` is what decoding the text says.
+std::string TreeError(const std::string& why) {
+  constexpr std::string_view kStart = "json: cannot unmarshal ";
+  constexpr std::string_view kType = " of type ";
+  const std::size_t at = why.rfind(kType);
+  if (!why.starts_with(kStart) || at == std::string::npos) {
+    return why;
+  }
+  const std::string_view rest = std::string_view(why).substr(kStart.size());
+  std::string_view found = rest.substr(0, rest.find(' '));
+  found = found == "object"   ? "map"
+          : found == "array"  ? "slice"
+          : found == "number" ? "int64"
+                              : found;
+  const std::string type = why.substr(at + kType.size());
+  if (type.starts_with("[]")) {
+    return "cannot restore slice from " + std::string(found);
+  }
+  if (type.starts_with("map[")) {
+    return "cannot restore map from " + std::string(found);
+  }
+  if (type == "string" && found == "int64") {
+    return "cannot convert int64 to string";
+  }
+  if (type == "string" || type == "bool" || type == "int32" || type == "int64") {
+    return "unrecognized type: " + type;
+  }
+  return "cannot restore struct from: " + std::string(found);
 }
 
 std::string_view GoKind(const Value& value) {
@@ -116,8 +145,7 @@ Result<void> ApplyToTree(PatchType patch_type,
   std::vector<std::string> duplicates;
   switch (patch_type) {
     case PatchType::kJson: {
-      ALLOT_ASSIGN_OR_RETURN(const Value operations,
-                             ReadPatch(patch, "error decoding patch: ", &duplicates));
+      ALLOT_ASSIGN_OR_RETURN(const Value operations, ReadPatch(patch, &duplicates));
       AppendDuplicates(duplicates, "json patch ", findings);
       ALLOT_RETURN_IF_ERROR(CheckOperations(operations, findings));
       if (!ApplyJsonPatch(document, operations)) {
@@ -126,8 +154,7 @@ Result<void> ApplyToTree(PatchType patch_type,
       break;
     }
     case PatchType::kMerge: {
-      ALLOT_ASSIGN_OR_RETURN(const Value merge,
-                             ReadPatch(patch, "error decoding patch: ", &duplicates));
+      ALLOT_ASSIGN_OR_RETURN(const Value merge, ReadPatch(patch, &duplicates));
       AppendDuplicates(duplicates, "", findings);
       if (merge.is_null()) {
         return base::Error(Reason::kBadRequest, "Invalid JSON Patch");
@@ -139,7 +166,7 @@ Result<void> ApplyToTree(PatchType patch_type,
       break;
     }
     case PatchType::kStrategicMerge: {
-      ALLOT_ASSIGN_OR_RETURN(const Value merge, ReadPatch(patch, "", &duplicates));
+      ALLOT_ASSIGN_OR_RETURN(const Value merge, ReadPatch(patch, &duplicates));
       AppendDuplicates(duplicates, "", findings);
       if (!merge.is_object() && !merge.is_null()) {
         return base::Error(Reason::kBadRequest,
@@ -236,11 +263,19 @@ Result<void> ApplyPatch(PatchType patch_type,
   std::vector<std::string> findings;
   std::string shown;
   ALLOT_RETURN_IF_ERROR(ApplyToTree(patch_type, type, patch, document, findings, shown));
+  if (options.refuse && patch_type != PatchType::kStrategicMerge) {
+    const std::string why =
+        options.refuse(document.StringAt({"kind"}), document.StringAt({"apiVersion"}));
+    if (!why.empty()) {
+      return InvalidPatch(shown, why);
+    }
+  }
   StrictFindings strict;
   DecodeOptions decode;
   decode.strict = options.validation != FieldValidation::kIgnore ? &strict : nullptr;
   if (auto decoded = FromValue(type, document, arena, patched, decode); !decoded) {
-    return InvalidPatch(shown, decoded.error().message());
+    const std::string& why = decoded.error().message();
+    return InvalidPatch(shown, patch_type == PatchType::kStrategicMerge ? TreeError(why) : why);
   }
   findings.insert(findings.end(), strict.errors.begin(), strict.errors.end());
   if (findings.empty() || options.validation == FieldValidation::kIgnore) {

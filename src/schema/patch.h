@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct PatchOptions {
   FieldValidation validation = FieldValidation::kWarn;
   /// With kWarn: receives `unknown field "spec.x"` and the like.
   std::vector<std::string>* warnings = nullptr;
+  /// Asked of kind and apiVersion of the outcome of JSON and merge patches: why they are wrong,
+  /// or nothing.
+  std::function<std::string(std::string_view kind, std::string_view api_version)> refuse{};
 };
 
 /// Unit: operations of one JSON Patch.

@@ -125,6 +125,10 @@ void ValidateStrictUpdate(const Event& next, const Event& old, FieldErrors& erro
   same_text(next.reason, old.reason, "reason");
   same_text(next.message, old.message, "message");
   same_text(next.type, old.type, "type");
+  if (next.event_time.seconds != old.event_time.seconds ||
+      next.event_time.nanos / 1000 != old.event_time.nanos / 1000) {
+    errors.Invalid(Path("eventTime"), quantity::FormatMicroTime(next.event_time), kImmutable);
+  }
   same_text(next.action, old.action, "action");
   same_text(next.reporting_component, old.reporting_component, "reportingController");
   same_text(next.reporting_instance, old.reporting_instance, "reportingInstance");

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -491,6 +493,33 @@ void ValidateSecretUpdate(const StrategyContext& context,
   ValidateSecretCreate(context, next, report);
 }
 
+void WarnOfNode(const void* root, const void*, std::vector<std::string>& out) {
+  const NodeSpec& spec = static_cast<const Node*>(root)->spec;
+  if (spec.config_source != nullptr) {
+    out.emplace_back("spec.configSource: the feature is removed");
+  }
+  if (!spec.external_id.empty()) {
+    out.emplace_back("spec.externalID: this field is deprecated, and is unused by Kubernetes");
+  }
+}
+
+/// A certificate or key that is no PEM at all; whether the two belong together is not looked at.
+void WarnOfSecret(const void* root, const void*, std::vector<std::string>& out) {
+  const auto& secret = *static_cast<const Secret*>(root);
+  if (secret.type != "kubernetes.io/tls") {
+    return;
+  }
+  const auto is_pem = [&](std::string_view key) {
+    const Str* const text = secret.data.Find(key);
+    return text != nullptr && text->find("-----BEGIN ") != Str::npos;
+  };
+  if (!is_pem("tls.crt")) {
+    out.emplace_back("tls: failed to find any PEM data in certificate input");
+  } else if (!is_pem("tls.key")) {
+    out.emplace_back("tls: failed to find any PEM data in key input");
+  }
+}
+
 constexpr std::array<UpdateRules, 1> kSecretUpdates = {{
     {"", &Erased<Secret, NothingToPrepare<Secret>>, &Erased<Secret, ValidateSecretUpdate>},
 }};
@@ -557,6 +586,7 @@ const Strategy kNodeStrategy = {
     .prepare_for_create = &Erased<Node, PrepareNodeForCreate>,
     .validate_create = &Erased<Node, ValidateNodeCreate>,
     .updates = kNodeUpdates,
+    .warnings = &WarnOfNode,
 };
 
 const Strategy kConfigMapStrategy = {
@@ -572,6 +602,7 @@ const Strategy kSecretStrategy = {
     .apply_defaults = &Erased<Secret, DefaultSecret>,
     .validate_create = &Erased<Secret, ValidateSecretCreate>,
     .updates = kSecretUpdates,
+    .warnings = &WarnOfSecret,
 };
 
 const Strategy kServiceAccountStrategy = {

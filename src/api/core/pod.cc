@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/core/pod_resources.h"
+#include "api/core/pod_warnings.h"
 #include "api/core/rules.h"
 #include "api/core/strategies.h"
 #include "api/go_value.h"
@@ -610,6 +611,7 @@ void Warnings(const void* root, const void* old, std::vector<std::string>& out) 
           "behavior; a DNS label is recommended: [{}]",
           fmt::join(problems, " ")));
     }
+    WarnOfPod(pod, out);
   }
 }
 

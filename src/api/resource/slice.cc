@@ -206,10 +206,12 @@ void ValidateSharedCounters(const List<CounterSet>& sets, const Path& path, Repo
   }
   std::set<Str> names;
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    const Path at = path.Index(i);
     if (!names.insert(sets[i].name).second) {
-      report.declared.Duplicate(at, BadValue::Json(Desc<CounterSet>(), &sets[i]));
+      report.declared.Duplicate(path.Index(i), BadValue::Json(Desc<CounterSet>(), &sets[i]));
     }
+  }
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const Path at = path.Index(i);
     if (sets[i].name.empty()) {
       report.declared.Required(at.Child("name"));
     } else {
