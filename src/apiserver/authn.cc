@@ -92,7 +92,8 @@ bool User::InGroup(std::string_view group) const {
   return std::ranges::find(groups, group) != groups.end();
 }
 
-Authenticator::Authenticator(std::vector<StaticToken> tokens) {
+Authenticator::Authenticator(std::vector<StaticToken> tokens, const TokenSource* more)
+    : more_(more) {
   for (StaticToken& token : tokens) {
     tokens_.push_back({net::Sha256(token.token), std::move(token.user)});
   }
@@ -110,8 +111,8 @@ base::Result<User> Authenticator::Authenticate(const net::Request& request) cons
   const std::string_view header = request.headers.Get("authorization");
   const std::string_view token = BearerToken(header);
   if (!token.empty()) {
-    if (const User* const found = FindToken(token); found != nullptr) {
-      return *found;
+    if (std::optional<User> found = FindToken(token)) {
+      return *std::move(found);
     }
   }
   const bool bad_certificate = request.connection != nullptr && request.connection->peer &&
@@ -122,13 +123,16 @@ base::Result<User> Authenticator::Authenticate(const net::Request& request) cons
   return Anonymous();
 }
 
-const User* Authenticator::FindToken(std::string_view token) const {
+std::optional<User> Authenticator::FindToken(std::string_view token) const {
   const std::string digest = net::Sha256(token);
   const User* found = nullptr;
   for (const Hashed& candidate : tokens_) {
     found = SameDigest(candidate.digest, digest) ? &candidate.user : found;
   }
-  return found;
+  if (found != nullptr) {
+    return *found;
+  }
+  return more_ != nullptr ? more_->Find(token) : std::nullopt;
 }
 
 bool WantsImpersonation(const net::Request& request) {

@@ -6,6 +6,7 @@
 // Thread safety: immutable after construction.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,15 +35,25 @@ struct StaticToken {
   User user;
 };
 
+/// Knows the bearers of tokens that are not made at start.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  /// Nothing for tokens it does not know.
+  [[nodiscard]] virtual std::optional<User> Find(std::string_view token) const = 0;
+};
+
 class Authenticator {
  public:
-  explicit Authenticator(std::vector<StaticToken> tokens);
+  /// REQUIRES: more, where not null, outlives the authenticator.
+  explicit Authenticator(std::vector<StaticToken> tokens, const TokenSource* more = nullptr);
 
   /// The user of a request before impersonation; system:anonymous when it brings no credentials.
   /// Errors: kUnauthorized for credentials that are wrong.
   [[nodiscard]] base::Result<User> Authenticate(const net::Request& request) const;
-  /// Whom a bearer token stands for; null when nobody made it. Cost: the same for all tokens.
-  [[nodiscard]] const User* FindToken(std::string_view token) const;
+  /// Whom a bearer token stands for; nothing when nobody made it. Cost: the same for all tokens
+  /// made at start.
+  [[nodiscard]] std::optional<User> FindToken(std::string_view token) const;
 
  private:
   struct Hashed {
@@ -50,6 +61,7 @@ class Authenticator {
     User user;
   };
   std::vector<Hashed> tokens_;
+  const TokenSource* more_;
 };
 
 /// Whether the request asks to act as somebody else.

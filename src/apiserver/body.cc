@@ -313,8 +313,12 @@ BodyKind BodyKindOf(const api::KindInfo& info) {
 }
 
 BodyKind BodyKindOf(const api::SubresourceInfo& info) {
+  // Kinds that are no resource of their own.
   if (info.kind == "Eviction") {
     return {*info.type, info.kind, "policy/v1", info.version, "policy/v1beta1"};
+  }
+  if (info.kind == "TokenRequest") {
+    return {*info.type, info.kind, "authentication.k8s.io/v1", info.version};
   }
   const api::KindInfo* const kind = info.type != nullptr ? api::FindType(*info.type) : nullptr;
   const std::string_view api_version = kind != nullptr ? kind->api_version : info.version;

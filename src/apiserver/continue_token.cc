@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apiserver/base64_url.h"
 #include "apiserver/errors.h"
 #include "text/json.h"
 
@@ -13,52 +14,6 @@ namespace allot::apiserver {
 namespace {
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string Base64Url(std::string_view bytes) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8U | static_cast<unsigned char>(c);
-    count += 8;
-    while (count >= 6) {
-      count -= 6;
-      out += kAlphabet[bits >> static_cast<unsigned>(count) & 63U];
-    }
-  }
-  if (count > 0) {
-    out += kAlphabet[bits << static_cast<unsigned>(6 - count) & 63U];
-  }
-  return out;
-}
-
-/// The position of the first bad character goes to `bad`.
-std::optional<std::string> UnBase64Url(std::string_view text, std::size_t& bad) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::size_t digit = kAlphabet.find(text[i]);
-    if (digit == std::string_view::npos) {
-      bad = i;
-      return std::nullopt;
-    }
-    bits = bits << 6U | static_cast<std::uint32_t>(digit);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out += static_cast<char>(bits >> static_cast<unsigned>(count) & 255U);
-    }
-  }
-  if (text.size() % 4 == 1) {
-    bad = text.size();
-    return std::nullopt;
-  }
-  return out;
-}
-
 /// Whether the key has neither empty parts nor ones that lead upwards.
 bool IsCleanKey(std::string_view key) {
   if (key.starts_with('/')) {
@@ -86,12 +41,12 @@ std::string ContinueToken::Encode() const {
   std::string json = fmt::format("{{\"v\":\"{}\",\"rv\":{},\"start\":", kTokenVersion, revision);
   text::AppendJsonString(start, json);
   json += '}';
-  return Base64Url(json);
+  return ToBase64Url(json);
 }
 
 base::Result<ContinueToken> ContinueToken::Decode(std::string_view text) {
   std::size_t bad = 0;
-  const std::optional<std::string> json = UnBase64Url(text, bad);
+  const std::optional<std::string> json = FromBase64Url(text, bad);
   if (!json) {
     return Bad(fmt::format("continue key is not valid: illegal base64 data at input byte {}", bad));
   }

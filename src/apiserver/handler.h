@@ -28,6 +28,7 @@ namespace allot::apiserver {
 
 class Discovery;
 class OpenApi;
+class ServiceTokens;
 
 /// What a handler works with. REQUIRES: everything outlives the handler.
 struct HandlerParts {
@@ -35,6 +36,7 @@ struct HandlerParts {
   WatchHub& hub;
   net::Loop& loop;
   const Authenticator& authenticator;
+  const ServiceTokens& service_tokens;
   const Authorizer& authorizer;
   const Discovery& discovery;
   const OpenApi& openapi;
@@ -101,6 +103,10 @@ class Handler {
   void Evict(const ExchangeRef& exchange);
   void EvictPod(const ExchangeRef& exchange, const ChangeOptions& options, Deletion deletion);
   base::Result<Deletion> ReadDeletion(Exchange& exchange, bool& dry_run);
+
+  // Tokens of service accounts (token_request.cc).
+  void RequestToken(const ExchangeRef& exchange);
+  base::Result<void> FillToken(const RequestPath& path, AnyDraft& draft);
 
   /// Reviews (reviews.cc): kinds that are only asked, never stored. False when it is not one.
   bool Review(const ExchangeRef& exchange);

@@ -235,6 +235,8 @@ void Handler::CreateSubresource(const ExchangeRef& exchange) {
     Bind(exchange, exchange->path.name);
   } else if (exchange->path.subresource == "eviction") {
     Evict(exchange);
+  } else if (exchange->path.subresource == "token") {
+    RequestToken(exchange);
   } else {
     exchange->SendError(NoSuchResourceError());
   }

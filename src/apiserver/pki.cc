@@ -172,6 +172,14 @@ Result<Pki> Pki::Load(const std::string& directory,
   base::Random random(base::Random::OsSeed());
   ALLOT_ASSIGN_OR_RETURN(out.admin_token_,
                          folder.TextOf("admin.token", random.Uuid() + random.Uuid()));
+  ALLOT_ASSIGN_OR_RETURN(const net::SigningKey fresh, net::CreateSigningKey());
+  ALLOT_ASSIGN_OR_RETURN(
+      const net::KeyPair signing,
+      folder.PairOf(
+          "service-account",
+          [](const net::KeyPair&) { return true; },
+          [&] { return Result<net::KeyPair>({fresh.public_pem, fresh.private_pem}); }));
+  out.token_key_ = {signing.key_pem, signing.certificate_pem};
   return out;
 }
 

@@ -28,12 +28,15 @@ class Pki {
   [[nodiscard]] const net::KeyPair& admin() const { return admin_; }
   /// A bearer token of the same identity.
   [[nodiscard]] const std::string& admin_token() const { return admin_token_; }
+  /// Signs the tokens of service accounts.
+  [[nodiscard]] const net::SigningKey& token_key() const { return token_key_; }
 
  private:
   net::KeyPair ca_;
   net::KeyPair server_;
   net::KeyPair admin_;
   std::string admin_token_;
+  net::SigningKey token_key_;
 };
 
 inline constexpr std::string_view kAdminUser = "allot-admin";

@@ -110,6 +110,9 @@ TEST(RequestOptionsTest, ChecksListOptions) {
       {"limit=-1", ""},
       {"limit=x", "strconv.ParseInt: parsing \"x\": invalid syntax"},
       {"resourceVersion=abc",
+       "invalid resource version: resourceVersion: Invalid value: \"abc\": strconv.ParseUint: "
+       "parsing \"abc\": invalid syntax"},
+      {"watch=1&resourceVersion=abc",
        "resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing \"abc\": invalid "
        "syntax"},
       {"resourceVersionMatch=Exact",

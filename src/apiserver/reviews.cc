@@ -171,7 +171,7 @@ bool Handler::Review(const ExchangeRef& exchange) {
     FillUser(draft, exchange->user, draft.As<authentication::SelfSubjectReview>().status.user_info);
   } else if (&type == &api::Desc<authentication::TokenReview>()) {
     auto& review = draft.As<authentication::TokenReview>();
-    if (const User* const user = parts_.authenticator.FindToken(review.spec.token)) {
+    if (const std::optional<User> user = parts_.authenticator.FindToken(review.spec.token)) {
       review.status.authenticated = true;
       FillUser(draft, *user, review.status.user);
     } else {

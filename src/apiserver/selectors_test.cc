@@ -52,7 +52,7 @@ TEST(LabelSelectorTest, ParsesAndMatches) {
        "a in (b",
        false,
        "unable to parse requirement: found '', expected: ',' or ')'"},
-      {"no set", "a in b", false, "unable to parse requirement: found 'b', expected: '('"},
+      {"no set", "a in b", false, "unable to parse requirement: found 'b' expected: '('"},
   };
   for (const LabelCase& one : cases) {
     SCOPED_TRACE(one.name);

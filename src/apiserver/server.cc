@@ -17,6 +17,7 @@
 #include "apiserver/pki.h"
 #include "apiserver/registry.h"
 #include "apiserver/resources.h"
+#include "apiserver/service_tokens.h"
 #include "apiserver/watch_hub.h"
 #include "apiserver/wire.h"
 #include "base/random.h"
@@ -121,6 +122,10 @@ class ServerImpl final : public Server {
   Result<void> OpenStore();
   Result<void> Listen();
   void RegisterMetrics();
+  /// The uid of a core object; empty when there is none.
+  [[nodiscard]] std::string UidOf(std::string_view kind,
+                                  std::string_view ns,
+                                  std::string_view name) const;
   [[nodiscard]] std::string Kubeconfig(const net::KeyPair& pair, std::string_view user) const;
   /// Runs a task on the loop thread and waits for it.
   void OnLoop(std::function<void()> task);
@@ -136,6 +141,7 @@ class ServerImpl final : public Server {
   std::unique_ptr<store::Store> store_;
   std::optional<ResourceSet> resources_;
   std::optional<Registry> registry_;
+  std::unique_ptr<ServiceTokens> service_tokens_;
   std::optional<Authenticator> authenticator_;
   std::optional<Authorizer> authorizer_;
   std::unique_ptr<LocalBackend> backend_;
@@ -197,12 +203,19 @@ Result<void> ServerImpl::Begin() {
   names.insert(names.end(), options_.extra_names.begin(), options_.extra_names.end());
   ALLOT_ASSIGN_OR_RETURN(pki_, Pki::Load(options_.data_dir, names, options_.clock->Now()));
   registry_.emplace(*store_, *resources_, gates_, *options_.clock, random_);
+  service_tokens_ = std::make_unique<ServiceTokens>(
+      pki_.token_key(),
+      *options_.clock,
+      [this](std::string_view kind, std::string_view ns, std::string_view name) {
+        return UidOf(kind, ns, name);
+      });
   authenticator_.emplace(
       std::vector<StaticToken>{{pki_.admin_token(),
                                 {std::string(kAdminUser),
                                  "",
                                  {std::string(kMastersGroup), std::string(kAuthenticatedGroup)},
-                                 {}}}});
+                                 {}}}},
+      service_tokens_.get());
   authorizer_.emplace(options_.component_users);
   discovery_ = std::make_unique<Discovery>(*resources_);
   openapi_ = std::make_unique<OpenApi>(*resources_, options_.version);
@@ -229,6 +242,7 @@ Result<void> ServerImpl::Listen() {
                                                .hub = *hub_,
                                                .loop = loop,
                                                .authenticator = *authenticator_,
+                                               .service_tokens = *service_tokens_,
                                                .authorizer = *authorizer_,
                                                .discovery = *discovery_,
                                                .openapi = *openapi_,
@@ -273,6 +287,17 @@ void ServerImpl::RegisterMetrics() {
             {{"name", std::string(gate.name)}, {"stage", std::string(api::StageText(gate.stage))}})
         .Set(gates_.Enabled(gate.name) ? 1 : 0);
   }
+}
+
+std::string ServerImpl::UidOf(std::string_view kind,
+                              std::string_view ns,
+                              std::string_view name) const {
+  const api::KindInfo* const info = api::FindKind("", "v1", kind);
+  const Resource* const resource =
+      info != nullptr ? resources_->Find("", "v1", info->resource) : nullptr;
+  const auto entry =
+      resource != nullptr ? registry_->Get(*resource, info->namespaced ? ns : "", name) : nullptr;
+  return entry ? std::string(ObjectOf(*entry)->uid()) : std::string();
 }
 
 std::string ServerImpl::Kubeconfig(const net::KeyPair& pair, std::string_view user) const {

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs the recorded scenarios on an empty control plane. usage: run.sh BINARY [--list main.txt|allocator.txt|scheduling.txt] [scenario.py options]
+# Runs the recorded scenarios on an empty control plane. usage: run.sh BINARY [--list main.txt|allocator.txt|scheduling.txt|api.txt] [scenario.py options]
 set -eu
 allot=$1
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../tools/scenario.py
-lists="main.txt allocator.txt scheduling.txt"
+lists="main.txt allocator.txt scheduling.txt api.txt"
 if [ "${1:-}" = --list ]; then
   lists=$2
   shift 2
@@ -33,6 +33,13 @@ run_list() {
     kill -0 $server 2>/dev/null && [ $tries -lt 100 ] || { cat "$work/log"; exit 1; }
     sleep 0.1
   done
+  # A bearer token instead of the certificate, so that a scenario can act as somebody else.
+  python3 - "$work/kubeconfig" "$work/data/pki/admin.token" <<'PY'
+import sys, yaml
+config = yaml.safe_load(open(sys.argv[1]))
+config["users"][0]["user"] = {"token": open(sys.argv[2]).read().strip()}
+yaml.safe_dump(config, open(sys.argv[1], "w"))
+PY
   # shellcheck disable=SC2086
   python3 "$tool" check --list "$here/$list" --prefer "$here/better" ${gates:+--gates $gates} --kubeconfig "$work/kubeconfig" \
     "$@" "$here" "$here/expected" || status=1

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "api/core/internal_form.h"
 #include "api/core/pod_resources.h"
 #include "api/core/pod_warnings.h"
 #include "api/core/rules.h"
@@ -53,8 +53,14 @@ void RequestsFromLimits(List<Container>& containers, Editor editor) {
 }
 
 void HostPortsFromContainerPorts(List<Container>& containers, Editor editor) {
+  if (containers.empty()) {
+    return;
+  }
   Container* const items = editor.MutableList(containers);
   for (std::size_t i = 0; i < containers.size(); ++i) {
+    if (items[i].ports.empty()) {
+      continue;  // stays absent
+    }
     ContainerPort* const ports = editor.MutableList(items[i].ports);
     for (std::size_t j = 0; j < items[i].ports.size(); ++j) {
       ports[j].host_port = ports[j].host_port == 0 ? ports[j].container_port : ports[j].host_port;
@@ -518,29 +524,6 @@ void ValidateGatedUpdate(
   }
 }
 
-/// One line a field that differs: `  nodeName: {"nodeName":"a"} -> {"nodeName":"b"}`.
-std::string DescribeChanges(const PodSpec& next, const PodSpec& old) {
-  std::string out;
-  for (const schema::FieldDesc& field : Desc<PodSpec>().fields) {
-    PodSpec a{};
-    PodSpec b{};
-    const auto copy = [&field](PodSpec& to, const PodSpec& from) {
-      std::memcpy(reinterpret_cast<char*>(&to) + field.offset,
-                  reinterpret_cast<const char*>(&from) + field.offset,
-                  MemberSize(field));
-    };
-    copy(a, old);
-    copy(b, next);
-    if (!Same(a, b)) {
-      out += fmt::format("  {}: {} -> {}\n",
-                         field.name,
-                         BadValue::Json(Desc<PodSpec>(), &a).text(),
-                         BadValue::Json(Desc<PodSpec>(), &b).text());
-    }
-  }
-  return out;
-}
-
 /// Everything but images, deadline, tolerations and gates must stay.
 void ValidateImmutableSpec(const Pod& next, const Pod& old, const Path& path, FieldErrors& errors) {
   if (Same(next.spec, old.spec)) {
@@ -550,6 +533,10 @@ void ValidateImmutableSpec(const Pod& next, const Pod& old, const Path& path, Fi
   const Editor editor(arena);
   PodSpec spec = next.spec;
   const auto keep_images = [&](List<Container>& containers, const List<Container>& stored) {
+    if (containers.empty()) {
+      containers = {};
+      return;
+    }
     Container* const items = Editor(editor).MutableList(containers);
     for (std::size_t i = 0; i < containers.size(); ++i) {
       items[i].image = stored[i].image;
@@ -560,6 +547,11 @@ void ValidateImmutableSpec(const Pod& next, const Pod& old, const Path& path, Fi
   spec.active_deadline_seconds = old.spec.active_deadline_seconds;
   spec.scheduling_gates = old.spec.scheduling_gates;
   spec.tolerations = old.spec.tolerations;
+  const std::int64_t* const grace = old.spec.termination_grace_period_seconds;
+  if (grace != nullptr && *grace < 0 && spec.termination_grace_period_seconds != nullptr &&
+      *spec.termination_grace_period_seconds == 1) {
+    spec.termination_grace_period_seconds = grace;
+  }
   if (!old.spec.scheduling_gates.empty()) {
     ValidateGatedUpdate(spec, old.spec, editor, path, errors);
   }
@@ -573,7 +565,7 @@ void ValidateImmutableSpec(const Pod& next, const Pod& old, const Path& path, Fi
           "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
           "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be "
           "set to 1 if it was previously negative)\n{}",
-          DescribeChanges(spec, old.spec)));
+          InternalDiff(Desc<PodSpec>(), &old.spec, &spec)));
 }
 
 void ValidateUpdate(const StrategyContext& context,

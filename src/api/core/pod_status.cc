@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api/addresses.h"
+#include "api/core/internal_form.h"
 #include "api/core/pod_resources.h"
 #include "api/core/rules.h"
 #include "api/core/strategies.h"
@@ -584,7 +585,7 @@ void ValidateEphemeralContainersUpdate(const StrategyContext& context,
       errors.Forbidden(path,
                        fmt::format("existing ephemeral containers {} may not be changed\n{}",
                                    Quote(name),
-                                   BadValue::Json(Desc<EphemeralContainer>(), now).text()));
+                                   InternalDiff(Desc<EphemeralContainer>(), &container, now)));
     }
   }
 }

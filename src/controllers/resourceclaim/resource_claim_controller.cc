@@ -493,15 +493,21 @@ base::Result<void> ResourceClaimController::RecordClaims(const Typed<Pod>& typed
 base::Result<bool> ResourceClaimController::RecordInPlace(const Typed<Pod>& pod,
                                                           const NewClaims& made) {
   schema::Draft<Pod> draft(pod.view);
-  draft.Filter(draft->status.resource_claim_statuses,
-               [&made](const api::core::PodResourceClaimStatus& status) {
-                 return !made.contains(status.name);
-               });
+  auto& statuses = draft->status.resource_claim_statuses;
   for (const auto& [entry, claim] : made) {
+    auto* const items = draft.MutableList(statuses);
+    std::size_t at = 0;  // an entry keeps its place
+    while (at < statuses.size() && items[at].name != entry) {
+      ++at;
+    }
+    if (at < statuses.size()) {
+      draft.Set(items[at].resource_claim_name, draft.Copy(claim));
+      continue;
+    }
     api::core::PodResourceClaimStatus status;
     status.name = draft.Copy(entry);
     draft.Set(status.resource_claim_name, draft.Copy(claim));
-    draft.Append(draft->status.resource_claim_statuses, status);
+    draft.Append(statuses, status);
   }
   const std::string work = PrefixedKey(kPodPrefix, pod->metadata.namespace_, pod->metadata.name);
   client::WriteOptions write = context_.Chained([this, work] { queue_.Add(work); });
