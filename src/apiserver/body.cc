@@ -265,8 +265,7 @@ Result<std::string> YamlToJson(const BodyKind& expected,
   options.duplicates = &duplicates;
   Result<text::Value> value = text::ParseYaml(body, options);
   if (!value) {
-    return Unrecognized(
-        expected, body, fmt::format("error converting YAML to JSON: {}", value.error().message()));
+    return Unrecognized(expected, body, value.error().message());
   }
   return text::ToJson(*value);
 }
@@ -274,6 +273,13 @@ Result<std::string> YamlToJson(const BodyKind& expected,
 Result<AnyDraft> DecodeProtobufBody(const BodyKind& expected, std::string bytes) {
   AnyDraft draft(expected.type);
   const std::string_view kept = draft.Keep(std::move(bytes));
+  constexpr std::size_t kMagicSize = 4;
+  if (kept.size() == kMagicSize && kept.starts_with("k8s")) {
+    return Unrecognized(expected, kept, "empty body");
+  }
+  if (kept.empty()) {
+    return Unrecognized(expected, kept, "empty data");
+  }
   Result<schema::Envelope> envelope = schema::DecodeEnvelope(kept);
   if (!envelope) {
     return Unrecognized(expected, kept, envelope.error().message());
