@@ -56,8 +56,9 @@ void Explainer::SmallestChange(const Limits& limits) {
     return;
   }
   // A hint that names the mistake says more than one that goes round it.
-  const bool mistake =
-      cause->kind == CauseKind::kAttributeMissing || cause->kind == CauseKind::kWrongSection;
+  const bool mistake = cause->kind == CauseKind::kAttributeMissing ||
+                       cause->kind == CauseKind::kWrongSection ||
+                       cause->kind == CauseKind::kSelectorError;
   std::string change = mistake ? std::string() : ChangeThatFits(search_, problem_, limits);
   if (!change.empty()) {
     cause->hint = std::move(change);

@@ -145,14 +145,12 @@ void Explainer::Blame(const PreparedRequest& request, const RequestFunnel& funne
   }
   const FunnelStage& stage = suspect_.stage;
   const auto lost = static_cast<std::int64_t>(suspect_.before.size()) - stage.left;
-  const bool none_before = static_cast<std::int64_t>(suspect_.before.size()) < funnel.wanted;
   switch (suspect_.kind) {
     case CauseKind::kClassSelectsNothing: return BlameClass(request, funnel);
     case CauseKind::kSelector: return BlameSelector(request);
     case CauseKind::kConstraint: return BlameAttributes(request);
     default: break;
   }
-  static_cast<void>(none_before);
   Add({suspect_.kind,
        Subject(request),
        lost,

@@ -60,9 +60,6 @@ class Explainer {
   void SelectorStages(const PreparedRequest& request, Candidates& left, RequestFunnel& funnel);
   void StateStages(const PreparedRequest& request, Candidates& left, RequestFunnel& funnel);
   void CounterStages(const PreparedRequest& request, Candidates& left, RequestFunnel& funnel);
-  void NoteSuspect(const PreparedRequest& request,
-                   const RequestFunnel& funnel,
-                   const Candidates& before);
   void Blame(const PreparedRequest& request, const RequestFunnel& funnel);
   void BlameClass(const PreparedRequest& request, const RequestFunnel& funnel);
   [[nodiscard]] bool BlameOtherNodes(const PreparedRequest& request);

@@ -1,6 +1,9 @@
 // Why a pod fits nowhere: the causes and funnels of every kind of node.
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "placement/placer_impl.h"
 
@@ -15,6 +18,51 @@ using api::core::Pod;
 
 // Nodes whose devices are looked at one by one for an explanation.
 constexpr std::size_t kMaxExplained = 256;
+
+bool Has(const NodeDiagnosis& node, CauseKind kind) {
+  return std::any_of(node.causes.begin(), node.causes.end(), [kind](const Cause& cause) {
+    return cause.kind == kind;
+  });
+}
+
+// Whether two nodes have one answer. Examples name devices and so differ from node to node; so does
+// the reason of a failed expression, which quotes one.
+bool Alike(const NodeDiagnosis& a, const NodeDiagnosis& b) {
+  const auto same = [](const Cause& x, const Cause& y) {
+    return x.kind == y.kind && x.subject == y.subject && x.count == y.count && x.hint == y.hint;
+  };
+  return (a.reasons == b.reasons || Has(a, CauseKind::kSelectorError)) &&
+         std::equal(a.causes.begin(), a.causes.end(), b.causes.begin(), b.causes.end(), same);
+}
+
+// A mistake in the request says more than what follows from it.
+int Rank(CauseKind kind) {
+  return kind == CauseKind::kWrongSection || kind == CauseKind::kAttributeMissing ? 0 : 1;
+}
+
+// The causes of all groups, those that say the same once (with the largest count), most telling
+// first: mistakes, then in the order of the funnel.
+std::vector<Cause> Summary(const std::vector<NodeDiagnosis>& groups) {
+  std::vector<Cause> causes;
+  for (const NodeDiagnosis& group : groups) {
+    for (const Cause& cause : group.causes) {
+      const auto known = std::find_if(causes.begin(), causes.end(), [&](const Cause& other) {
+        return other.kind == cause.kind && other.subject == cause.subject &&
+               other.hint == cause.hint;
+      });
+      if (known == causes.end()) {
+        causes.push_back(cause);
+      } else if (known->count < cause.count) {
+        *known = cause;
+      }
+    }
+  }
+  std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
+    return std::tuple(Rank(a.kind), a.kind, std::string_view(a.subject)) <
+           std::tuple(Rank(b.kind), b.kind, std::string_view(b.subject));
+  });
+  return causes;
+}
 
 }  // namespace
 
@@ -83,14 +131,8 @@ allocator::Diagnosis Placer::Explain(const Pod& pod,
     }
     NodeDiagnosis one = impl_->ExplainNode(attempt, named, *node, explained);
     const auto alike = std::find_if(
-        diagnosis.groups.begin(), diagnosis.groups.end(), [&](const NodeDiagnosis& group) {
-          return group.reasons == one.reasons && group.causes.size() == one.causes.size() &&
-                 std::equal(group.causes.begin(),
-                            group.causes.end(),
-                            one.causes.begin(),
-                            [](const Cause& a, const Cause& b) {
-                              return a.kind == b.kind && a.count == b.count && a.hint == b.hint;
-                            });
+        diagnosis.groups.begin(), diagnosis.groups.end(), [&one](const NodeDiagnosis& group) {
+          return Alike(group, one);
         });
     if (alike != diagnosis.groups.end()) {
       ++alike->nodes;
@@ -98,18 +140,7 @@ allocator::Diagnosis Placer::Explain(const Pod& pod,
       diagnosis.groups.push_back(std::move(one));
     }
   }
-  for (const NodeDiagnosis& group : diagnosis.groups) {
-    for (const Cause& cause : group.causes) {
-      if (std::find(diagnosis.causes.begin(), diagnosis.causes.end(), cause) ==
-          diagnosis.causes.end()) {
-        diagnosis.causes.push_back(cause);
-      }
-    }
-  }
-  std::sort(diagnosis.causes.begin(), diagnosis.causes.end(), [](const Cause& a, const Cause& b) {
-    return std::pair(a.kind, std::string_view(a.subject)) <
-           std::pair(b.kind, std::string_view(b.subject));
-  });
+  diagnosis.causes = Summary(diagnosis.groups);
   return diagnosis;
 }
 
