@@ -1,7 +1,9 @@
 // The look-ahead of the Pruner: whether the requests to come can have enough devices.
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "allocator/pruner.h"
 
@@ -9,6 +11,7 @@ namespace allot::allocator {
 namespace {
 
 using inventory::Consumer;
+using inventory::CounterUse;
 using inventory::PoolView;
 using quantity::Int128;
 
@@ -117,7 +120,7 @@ bool Pruner::LookAhead(std::size_t first_demand, const Demand* current, std::uin
     }
   }
   return CanMatch(left_, free_, candidate_count(), /*devices=*/true) && DistinctValuesLeft(left_) &&
-         CountersLeft(left_);
+         (!has_counters_ || (CountersLeft(left_) && SlotsLeft(left_)));
 }
 
 // The values all devices taken under a matchAttribute have in common; all values while there is no
@@ -337,6 +340,90 @@ bool Pruner::CountersLeft(std::span<const Demand* const> demands) {
     }
   }
   return true;
+}
+
+// The cell that a device would use up most of; every device counts for one cell only.
+std::uint32_t Pruner::TightestCell(const Candidate& candidate, const Consumer& consumer) {
+  const PoolView& pool = *search_.problem_.view->pools[candidate.pool];
+  const std::vector<Int128>& left = search_.LedgerOf(candidate.pool).left();
+  std::uint32_t tightest = pool.uses[consumer.first_use].cell;
+  double most = -1;
+  for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
+    const CounterUse& use = pool.uses[i];
+    const double share =
+        static_cast<double>(use.amount.nanos) / std::max(static_cast<double>(left[use.cell]), 1e-9);
+    if (share > most) {
+      most = share;
+      tightest = use.cell;
+    }
+  }
+  return tightest;
+}
+
+// No more devices of a cell can be taken than its smallest ones that fit together: those places are
+// matched with the requests like devices.
+bool Pruner::SlotsLeft(std::span<const Demand* const> demands) {
+  std::vector<const Demand*> matched;
+  std::vector<std::uint32_t> rows;
+  both_.assign(words_, 0);
+  for (std::uint32_t j = 0; j < demands.size(); ++j) {
+    if (demands[j]->admin || CountBoth(free_[j], shareable_) != 0) {
+      continue;  // counters may be charged already, or not at all
+    }
+    matched.push_back(demands[j]);
+    rows.push_back(j);
+    for (std::size_t w = 0; w < words_; ++w) {
+      both_[w] |= free_[j][w];
+    }
+  }
+  // Places: those of a cell one after the other, and one for each device without counters.
+  struct Cell {
+    std::vector<Int128> amounts;
+    std::uint32_t first = 0, end = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Cell> cells;
+  std::vector<Cell*> cell_of(candidate_count());
+  ForEachBit(both_, [&](std::uint32_t c) {
+    const Candidate& candidate = candidates_[c];
+    const Consumer* const consumer = search_.ConsumerOf(candidate);
+    if (consumer == nullptr || consumer->first_use == consumer->end_use) {
+      return;
+    }
+    const std::uint32_t tightest = TightestCell(candidate, *consumer);
+    cell_of[c] = &cells[{candidate.pool, tightest}];
+    Int128 amount = 0;
+    for (std::uint32_t i = consumer->first_use; i < consumer->end_use; ++i) {
+      const CounterUse& use = search_.problem_.view->pools[candidate.pool]->uses[i];
+      amount = use.cell == tightest ? use.amount.nanos : amount;
+    }
+    cell_of[c]->amounts.push_back(amount);
+  });
+  std::uint32_t places = 0;
+  for (auto& [key, cell] : cells) {
+    Int128 left = search_.LedgerOf(key.first).left()[key.second];
+    std::sort(cell.amounts.begin(), cell.amounts.end());
+    cell.first = places;
+    for (const Int128 amount : cell.amounts) {
+      left -= amount;
+      if (left < 0) {
+        break;
+      }
+      ++places;
+    }
+    cell.end = places;
+  }
+  std::vector<Words> place_rows(matched.size(), Words((places + candidate_count() + 63U) / 64U));
+  for (std::size_t m = 0; m < matched.size(); ++m) {
+    Words& row = place_rows[m];
+    ForEachBit(free_[rows[m]], [&](std::uint32_t c) {
+      const std::uint32_t first = cell_of[c] != nullptr ? cell_of[c]->first : places + c;
+      const std::uint32_t end = cell_of[c] != nullptr ? cell_of[c]->end : places + c + 1;
+      for (std::uint32_t place = first; place < end; ++place) {
+        row[place >> 6U] |= std::uint64_t{1} << (place & 63U);
+      }
+    });
+  }
+  return CanMatch(matched, place_rows, places + candidate_count(), /*devices=*/false);
 }
 
 // Bipartite matching of requests (with their counts) and columns. Shared devices serve any number

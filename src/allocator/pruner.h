@@ -78,6 +78,7 @@ class Pruner {
   [[nodiscard]] bool CollectRows();
   [[nodiscard]] bool FillRow(const PreparedRequest& request, Words& row);
   [[nodiscard]] Search::Tested Static(const PreparedRequest& request, const Candidate& candidate);
+  [[nodiscard]] bool CountersCount() const;
   [[nodiscard]] bool CollectValues();
   void NumberValues(const PreparedConstraint& constraint, const Words& scope, Values& values);
   void CollectSignatures();
@@ -99,6 +100,9 @@ class Pruner {
                                std::span<const Demand* const> demands);
   [[nodiscard]] bool DistinctValuesLeft(std::span<const Demand* const> demands);
   [[nodiscard]] bool CountersLeft(std::span<const Demand* const> demands);
+  [[nodiscard]] std::uint32_t TightestCell(const Candidate& candidate,
+                                           const inventory::Consumer& consumer);
+  [[nodiscard]] bool SlotsLeft(std::span<const Demand* const> demands);
   [[nodiscard]] bool CanMatch(std::span<const Demand* const> demands,
                               std::span<const Words> rows,
                               std::uint32_t columns,
@@ -115,6 +119,7 @@ class Pruner {
   Search& search_;
   std::vector<Candidate> candidates_;
   std::size_t words_ = 0;
+  bool has_counters_ = false;              // counters can be reckoned with
   std::vector<Words> rows_;                // distinct rows over candidates_
   std::vector<std::uint32_t> row_of_;      // by prepared request
   std::vector<Values> values_;             // by constraint slot

@@ -232,7 +232,27 @@ bool Pruner::CollectRows() {
     by_id_.emplace_back(Value(candidates_[c].device->id), c);
   }
   std::sort(by_id_.begin(), by_id_.end());
+  has_counters_ = CountersCount();
   return true;
+}
+
+// Whether counters can be reckoned with: some are used, and none is given back by a negative use.
+bool Pruner::CountersCount() const {
+  bool used = false;
+  for (const Candidate& candidate : candidates_) {
+    const Consumer* const consumer = search_.ConsumerOf(candidate);
+    if (consumer == nullptr) {
+      continue;
+    }
+    used = true;
+    const PoolView& pool = *search_.problem_.view->pools[candidate.pool];
+    for (std::uint32_t i = consumer->first_use; i < consumer->end_use; ++i) {
+      if (pool.uses[i].amount.nanos < 0) {
+        return false;
+      }
+    }
+  }
+  return used;
 }
 
 std::uint32_t Pruner::ConstraintSlot(std::uint32_t claim, std::uint16_t constraint) const {

@@ -183,6 +183,34 @@ INSTANTIATE_TEST_SUITE_P(
             "fatal"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// Two devices for each of eight slots, nine requests: every request alone and every slot alone are
+// fine.
+TEST(PrunerTest, PlacesOfCountersAreMatched) {
+  TestProblem problem;
+  std::string counters;
+  std::string devices;
+  for (int i = 0; i < 8; ++i) {
+    const std::string slot = "s" + std::to_string(i);
+    counters += (i == 0 ? "" : ",") + ("'" + slot + "':{'value':'1'}");
+    for (const char* const side : {"a", "b"}) {
+      devices +=
+          (devices.empty() ? "" : ",") +
+          ("{'name':'" + slot + side + "','consumesCounters':[{'counterSet':'g','counters':{'" +
+           slot + "':{'value':'1'}}}]}");
+    }
+  }
+  problem.Slice("x", "p", "'devices':[" + devices + "]", 2);
+  problem.Slice(
+      "x", "p", "'sharedCounters':[{'name':'g','counters':{" + counters + "}}]", 2, "counters");
+  problem.Claim(Requests(8));
+  EXPECT_EQ(TestProblem::Text(problem.Solve({.plain_trials = 0})),
+            "s0a s1a s2a s3a s4a s5a s6a s7a");
+  problem.Claim(Requests(1), "d");
+  const Outcome outcome = problem.Solve({.plain_trials = 0});
+  EXPECT_EQ(TestProblem::Text(outcome), "infeasible");
+  EXPECT_LE(outcome.steps, 1U);
+}
+
 TEST(PrunerTest, TheBudgetEndsAHardSearch) {
   TestProblem problem;
   problem.Slice("x", "p", Devices(20, Halves));
