@@ -94,6 +94,11 @@ Pruner::Key Pruner::KeyOf(const Search::Choice& choice,
       // In this claim it also counts which constraints saw the device.
       a = Mix(a, 0xC1);
       b = Mix(b, 0xC1);
+      if (!taken.request->derived.empty()) {
+        // Its constraints saw values of its own.
+        a = Mix(a, search_.IndexOf(*taken.request) + 0xD1);
+        b = Mix(b, search_.IndexOf(*taken.request) + 0xD1);
+      }
       for (const std::uint16_t k : taken.request->constraints) {
         a = Mix(a, k + 7U);
         b = Mix(b, k + 7U);

@@ -1,9 +1,10 @@
 // Single allocation problems with a name each, answered by Kubernetes 1.37.2: the worked examples
 // of the semantics, public bug reports, and the shapes of the scheduler's benchmark.
 //
-// data/examples.jsonl, reports.jsonl, shapes.jsonl, variants.jsonl (the stable rules): one case a
-// line, its answer in `expected`. Every case is solved by the plain search (whose steps are
-// compared too), by the pruned one, and with the inputs in other orders.
+// data/examples.jsonl, reports.jsonl, shapes.jsonl, variants.jsonl (the stable rules), found.jsonl
+// (once answered wrongly): one case a line, its answer in `expected`. Every case is solved by the
+// plain search (whose steps are compared too), by the pruned one, and with the inputs in other
+// orders.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -39,14 +40,17 @@ TEST_P(ExampleTest, AnswersLikeTheRealAllocator) {
   std::printf("%zu cases\n", lines->size());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Files,
-    ExampleTest,
-    ::testing::Values("examples.jsonl", "reports.jsonl", "shapes.jsonl", "variants.jsonl"),
-    [](const auto& info) {
-      const std::string name = info.param;
-      return name.substr(0, name.find('.'));
-    });
+INSTANTIATE_TEST_SUITE_P(Files,
+                         ExampleTest,
+                         ::testing::Values("examples.jsonl",
+                                           "reports.jsonl",
+                                           "shapes.jsonl",
+                                           "variants.jsonl",
+                                           "found.jsonl"),
+                         [](const auto& info) {
+                           const std::string name = info.param;
+                           return name.substr(0, name.find('.'));
+                         });
 
 // The same on a scale that the real allocator cannot answer: it would take it half an hour and
 // more.
