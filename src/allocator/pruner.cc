@@ -90,6 +90,10 @@ Pruner::Key Pruner::KeyOf(const Search::Choice& choice,
         b = Mix(b, static_cast<std::uint64_t>(nanos >> 32));
       }
     }
+    if (taken.request->admin) {
+      a = Mix(a, 0xAD);  // may not have been charged for counters
+      b = Mix(b, 0xAD);
+    }
     if (taken.request->claim == choice.claim) {
       // In this claim it also counts which constraints saw the device.
       a = Mix(a, 0xC1);
