@@ -265,7 +265,11 @@ const Value* FindSame(const MapRep& map, const Value& key) {
 }
 
 const Value* EmptyMap() {
-  static MapRep empty;
+  static MapRep empty = [] {
+    MapRep rep;
+    rep.go_type = "map[string]interface {}";
+    return rep;
+  }();
   static const Value value = [] {
     Value out;
     out.kind = ValueKind::kMap;

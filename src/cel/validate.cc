@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -40,6 +41,15 @@ class Validator {
  public:
   Validator(const CheckedTree& tree, Errors& errors) : tree_(tree), errors_(errors) {}
 
+  void Run() {
+    Visit(tree_.root, /*in_format=*/false);
+    // Formats are checked last, which shows where two errors stand at one place.
+    for (auto& [offset, message] : format_errors_) {
+      errors_.Report(offset, std::move(message));
+    }
+  }
+
+ private:
   void Visit(const Expr* expr, bool in_format) {
     switch (expr->kind) {
       case ExprKind::kSelect: Visit(expr->target, in_format); break;
@@ -64,7 +74,6 @@ class Validator {
     }
   }
 
- private:
   void VisitCall(const Expr* expr, bool in_format) {
     CheckLiteral(expr, "duration", IsDurationLiteral);
     CheckLiteral(expr, "timestamp", IsTimestampLiteral);
@@ -162,6 +171,10 @@ class Validator {
     }
   }
 
+  void ReportFormat(std::uint32_t offset, std::string message) {
+    format_errors_.emplace_back(offset, std::move(message));
+  }
+
   void CheckFormat(const Expr* expr) {
     const std::span<const ListElement> args = expr->args[0]->elements;
     FormatScanner scanner(expr->target->literal->text, args.size(), /*checking=*/true);
@@ -170,20 +183,19 @@ class Validator {
     while (const auto clause = scanner.Next(literal, precision)) {
       const Expr* const bad = BadArgument(args[clause->arg].value, clause->verb);
       if (bad != nullptr) {
-        errors_.Report(
+        ReportFormat(
             bad->offset,
             "error during formatting: " + FormatTypeError(clause->verb, tree_.TypeOf(bad)->name));
         return;
       }
     }
     if (!scanner.error().empty()) {
-      errors_.Report(expr->offset, scanner.error());
+      ReportFormat(expr->offset, scanner.error());
     } else if (args.size() > scanner.args_used()) {
-      errors_.Report(
-          expr->offset,
-          fmt::format("too many arguments supplied to string.format (expected {}, got {})",
-                      scanner.args_used(),
-                      args.size()));
+      ReportFormat(expr->offset,
+                   fmt::format("too many arguments supplied to string.format (expected {}, got {})",
+                               scanner.args_used(),
+                               args.size()));
     }
   }
 
@@ -240,13 +252,14 @@ class Validator {
   const CheckedTree& tree_;
   Errors& errors_;
   RegexBudget regexes_;
+  std::vector<std::pair<std::uint32_t, std::string>> format_errors_;
 };
 
 }  // namespace
 
 void Validate(const Env& env, const CheckedTree& tree, Errors& errors) {
   if (env.validators) {
-    Validator(tree, errors).Visit(tree.root, /*in_format=*/false);
+    Validator(tree, errors).Run();
   }
 }
 

@@ -1,6 +1,8 @@
 // Operators and the standard functions on strings and collections.
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "cel/ast.h"
 #include "cel/functions.h"
 #include "cel/library/libraries.h"
@@ -245,10 +247,14 @@ bool IsGreaterEquals(std::int64_t order) {
   return order >= 0;
 }
 
-Value In(Context& /*context*/, Args args) {
+Value In(Context& context, Args args) {
   const Value& element = args[0];
   const Value& container = args[1];
   if (container.Is(ValueKind::kMap)) {
+    if (!container.map->native && container.map->size > 0 && !Hashable(element)) {
+      return context.Panic(
+          fmt::format("runtime error: hash of unhashable type {}", GoTypeName(element)));
+    }
     return Value::Bool(FindExact(*container.map, element) != nullptr);
   }
   if (!container.Is(ValueKind::kList)) {

@@ -1,0 +1,117 @@
+// Addresses and URLs: answers of cel-go v0.29.2 in the environment of Kubernetes 1.37.2.
+#include "cel/answer_table.h"
+
+namespace allot::cel {
+namespace {
+
+constexpr AnswerRow kAddresses[] = {
+    {R"(ip("10.0.0.1").family())", R"({"t":"int","v":"4"})", 2, 2},
+    {R"(ip("::1").isLoopback())", R"({"t":"bool","v":true})", 2, 2},
+    {R"(ip("FE80::1"))", R"({"t":"net.IP","v":"fe80::1"})", 1, 1},
+    {R"(ip("fe80::1%eth0"))",
+     R"(? IP address "fe80::1%eth0" with zone value is not allowed)",
+     2,
+     2},
+    {R"(ip("::ffff:1.2.3.4"))",
+     R"(? IPv4-mapped IPv6 address "::ffff:1.2.3.4" is not allowed)",
+     2,
+     2},
+    {R"(ip("01.2.3.4"))",
+     R"(? IP Address "01.2.3.4" parse error during conversion from string: ParseAddr("01.2.3.4"): IPv4 field has octet with leading zero)",
+     1,
+     1},
+    {R"(ip("x"))",
+     R"(? IP Address "x" parse error during conversion from string: ParseAddr("x"): unable to parse IP)",
+     1,
+     1},
+    {R"(isIP("1.2.3"))", R"({"t":"bool","v":false})", 1, 1},
+    {R"(ip.isCanonical("2001:DB8::1"))", R"({"t":"bool","v":false})", 3, 3},
+    {R"(ip.isCanonical("2001:db8::1"))", R"({"t":"bool","v":true})", 3, 3},
+    {R"(ip("255.255.255.255").isGlobalUnicast())", R"({"t":"bool","v":false})", 3, 3},
+    {R"(ip("10.0.0.1").isGlobalUnicast())", R"({"t":"bool","v":true})", 2, 2},
+    {R"(ip("224.0.0.1").isLinkLocalMulticast())", R"({"t":"bool","v":true})", 2, 2},
+    {R"(ip("0.0.0.0").isUnspecified())", R"({"t":"bool","v":true})", 2, 2},
+    {R"(cidr("10.1.2.3/8"))", R"({"t":"net.CIDR","v":"10.1.2.3/8"})", 1, 1},
+    {R"(cidr("10.1.2.3/8").masked())", R"({"t":"net.CIDR","v":"10.0.0.0/8"})", 2, 2},
+    {R"(cidr("10.1.2.3/8").ip())", R"({"t":"net.IP","v":"10.1.2.3"})", 2, 2},
+    {R"(cidr("10.0.0.0/33"))",
+     R"(? network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/33"): prefix length out of range)",
+     2,
+     2},
+    {R"(cidr("x"))",
+     R"(? network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("x"): no '/')",
+     1,
+     1},
+    {R"(cidr("10.0.0.0/8").containsIP("10.1.1.1"))", R"({"t":"bool","v":true})", 6, 3},
+    {R"(cidr("10.0.0.0/8").containsIP("x"))", "? no such overload", 6, 3},
+    {R"(cidr("10.0.0.0/8").containsCIDR("10.1.0.0/16"))", R"({"t":"bool","v":true})", 10, 6},
+    {R"(cidr("10.0.0.0/8").containsCIDR("x"))",
+     R"(? network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("x"): no '/')",
+     9,
+     5},
+    {R"(cidr("10.0.0.0/16").containsCIDR(cidr("10.0.0.0/8")))", R"({"t":"bool","v":false})", 10, 6},
+    {R"(cidr("::/0").prefixLength())", R"({"t":"int","v":"0"})", 2, 2},
+    {R"(ip("::1") == ip("0:0::1"))", R"({"t":"bool","v":true})", 3, 3},
+    {R"(isCIDR("10.0.0.0/08"))", R"({"t":"bool","v":false})", 2, 2},
+};
+
+TEST(CelNetTest, Addresses) {
+  ExpectAnswers(kAddresses);
+}
+
+constexpr AnswerRow kUrls[] = {
+    {R"(url("https://u:p@h.example:80/a%20b/c?q=1&q=2&r#f").getHost())",
+     R"({"t":"string","v":"h.example:80"})",
+     6,
+     6},
+    {R"(url("https://u:p@h.example:80/a%20b/c?q=1&q=2&r#f").getHostname())",
+     R"({"t":"string","v":"h.example"})",
+     6,
+     6},
+    {R"(url("https://u:p@h.example:80/a%20b/c?q=1&q=2&r#f").getPort())",
+     R"({"t":"string","v":"80"})",
+     6,
+     6},
+    {R"(url("https://u:p@h.example:80/a%20b/c?q=1&q=2&r#f").getEscapedPath())",
+     R"({"t":"string","v":"/a%20b/c"})",
+     6,
+     6},
+    {R"(url("https://u:p@h.example:80/a%20b/c?q=1&q=2&r#f").getQuery())",
+     R"({"t":"map","v":[[{"t":"string","v":"q"},{"t":"list","v":[{"t":"string","v":"1"},{"t":"string","v":"2"}]}],[{"t":"string","v":"r"},{"t":"list","v":[{"t":"string","v":""}]}]]})",
+     6,
+     6},
+    {R"(url("HTTP://x/").getScheme())", R"({"t":"string","v":"http"})", 2, 2},
+    {R"(url("http://[::1]:8080/").getHostname())", R"({"t":"string","v":"::1"})", 3, 3},
+    {R"(url("/a b").getEscapedPath())", R"({"t":"string","v":"/a%20b"})", 2, 2},
+    {R"(url("a"))",
+     R"(? URL parse error during conversion from string: parse "a": invalid URI for request)",
+     1,
+     1},
+    {R"(url(""))", R"(? URL parse error during conversion from string: parse "": empty url)", 0, 0},
+    {R"(url("http://a b/"))",
+     R"(? URL parse error during conversion from string: parse "http://a b/": invalid character " " in host name)",
+     2,
+     2},
+    {R"(url("http://[::1"))",
+     R"(? URL parse error during conversion from string: parse "http://[::1": missing ']' in host)",
+     2,
+     2},
+    {R"(url("http://x:y/"))",
+     R"(? URL parse error during conversion from string: parse "http://x:y/": invalid port ":y" after host)",
+     2,
+     2},
+    {R"(url("%zz"))",
+     R"(? URL parse error during conversion from string: parse "%zz": invalid URI for request)",
+     1,
+     1},
+    {R"(isURL("mailto:a@b"))", R"({"t":"bool","v":true})", 1, 1},
+    {R"(isURL("a/b"))", R"({"t":"bool","v":false})", 1, 1},
+    {R"(url("/a?b=%zz").getQuery())", R"({"t":"map","v":[]})", 2, 2},
+};
+
+TEST(CelNetTest, Urls) {
+  ExpectAnswers(kUrls);
+}
+
+}  // namespace
+}  // namespace allot::cel
