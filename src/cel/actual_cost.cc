@@ -218,23 +218,18 @@ std::uint64_t CallCost(const Step& step,
 }
 
 void ValueStack::Drop(std::uint32_t id) {
-  for (std::size_t i = entries_.size(); i-- > 0;) {
-    if (entries_[i].id == id) {
-      entries_.resize(i);
-      return;
-    }
+  if (id < last_.size() && last_[id] != 0) {
+    Cut(last_[id] - 1);
   }
 }
 
 bool ValueStack::Take(std::uint32_t id, Value& out) {
-  for (std::size_t i = entries_.size(); i-- > 0;) {
-    if (entries_[i].id == id) {
-      out = entries_[i].value;
-      entries_.resize(i);
-      return true;
-    }
+  if (id >= last_.size() || last_[id] == 0) {
+    return false;
   }
-  return false;
+  out = entries_[last_[id] - 1].value;
+  Cut(last_[id] - 1);
+  return true;
 }
 
 }  // namespace allot::cel

@@ -22,18 +22,34 @@ namespace allot::cel {
 /// loops reuse it.
 class ValueStack {
  public:
-  void Push(const Value& value, std::uint32_t id) { entries_.push_back({value, id}); }
+  void Push(const Value& value, std::uint32_t id) {
+    if (id >= last_.size()) {
+      last_.resize(id + 1);
+    }
+    entries_.push_back({value, id, last_[id]});
+    last_[id] = static_cast<std::uint32_t>(entries_.size());
+  }
   void Drop(std::uint32_t id);
   /// Takes the last value of an id, and what is above it, off the stack. False: there is none.
   [[nodiscard]] bool Take(std::uint32_t id, Value& out);
-  void Clear() { entries_.clear(); }
+  void Clear() { Cut(0); }
 
  private:
   struct Item {
     Value value;
     std::uint32_t id;
+    std::uint32_t previous;  ///< as last_, before this one
   };
+  void Cut(std::size_t size) {
+    while (entries_.size() > size) {
+      last_[entries_.back().id] = entries_.back().previous;
+      entries_.pop_back();
+    }
+  }
   std::vector<Item> entries_;
+  /// By id: the last entry with it, counted from 1; 0: none. Loops leave entries behind, and
+  /// looking for the last one must not grow with them.
+  std::vector<std::uint32_t> last_;
 };
 
 }  // namespace allot::cel
