@@ -59,6 +59,12 @@ void Search::Run(const Problem& problem, const Limits& limits, Outcome& out) {
       case Pruner::Built::kReady:
         out.pruned = true;
         solved = Attempt(limits.steps / kPrunedStepCost, kNoLimit, pruner_memory_.get());
+        if (solved == Solved::kBudget) {
+          // Where look-ahead refutes nothing its steps only cost more: what the plain search can
+          // decide is decided.
+          out.pruned = false;
+          solved = Attempt(limits.steps, kNoLimit, nullptr);
+        }
         break;
       case Pruner::Built::kImpossible:
         out.pruned = true;
