@@ -37,6 +37,14 @@ struct Resource {
   const schema::TypeDesc* type = nullptr;
 };
 
+/// A resource as the server offers it.
+struct ServedResource {
+  const Resource* resource = nullptr;  ///< lives as long as the client
+  bool watch = true;                   ///< it can be listed and watched
+  bool remove = true;
+  bool remove_collection = true;
+};
+
 /// Whether a write returns when its revision is assigned or when it is on disk.
 /// kSequenced is allowed only when the next effect is another write through the same client; HTTP
 /// clients ignore it (they return when durable).
@@ -161,6 +169,10 @@ class Client {
                                                            std::string_view ns,
                                                            const WatchOptions& options,
                                                            WatchSink& sink) = 0;
+
+  /// Everything the server has, one version of each resource. Those that this house has no type for
+  /// are known by their metadata alone: their type is meta.PartialObjectMetadata. Errors: as Do.
+  virtual base::Result<std::vector<ServedResource>> Served();
 
   /// Whether writes are answered without a round trip, so that callers may chain them in line.
   [[nodiscard]] virtual bool is_local() const = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/meta/v1.gen.h"
 #include "client/connection_options.h"
 #include "net/http_client.h"
 #include "net/loop.h"
@@ -150,16 +151,26 @@ std::string_view Method(Verb verb) {
   return "";
 }
 
-std::string AcceptOf(Format format) {
-  return format == Format::kProtobuf ? std::string(kProtobufType) + "," + std::string(kJsonType)
-                                     : std::string(kJsonType);
+/// What the answer is to be made of: the object, or its metadata where we know no more of the type.
+std::string ShapeOf(const schema::TypeDesc& type, bool list) {
+  if (&type != &api::Desc<api::meta::PartialObjectMetadata>()) {
+    return "";
+  }
+  return list ? ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+              : ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+}
+
+std::string AcceptOf(Format format, const schema::TypeDesc& type, bool list) {
+  const std::string shape = ShapeOf(type, list);
+  const std::string json = std::string(kJsonType) + shape;
+  return format == Format::kProtobuf ? std::string(kProtobufType) + shape + "," + json : json;
 }
 
 net::ClientRequest ToNet(const Request& request, const HttpClientOptions& options) {
   net::ClientRequest out;
   out.method = Method(request.verb);
   out.timeout = options.timeout;
-  out.headers.Add("accept", AcceptOf(options.format));
+  out.headers.Add("accept", AcceptOf(options.format, *request.resource->type, /*list=*/false));
   Target target(*request.resource, request.ns, request.name, request.subresource);
   AddWriteQuery(request, target);
   switch (request.verb) {
@@ -347,9 +358,22 @@ Result<ListAnswer> HttpClient::List(const Resource& resource,
   net::ClientRequest request;
   request.target = target.Take();
   request.timeout = options_.timeout;
-  request.headers.Add("accept", AcceptOf(options_.format));
+  request.headers.Add("accept", AcceptOf(options_.format, *resource.type, /*list=*/true));
   ALLOT_ASSIGN_OR_RETURN(const net::ClientResponse response, Send(request));
   return DecodeList(*resource.type, response.body, FormatOf(response.headers.Get("content-type")));
+}
+
+Result<std::vector<ServedResource>> HttpClient::Served() {
+  std::vector<ServedResource> out;
+  for (const std::string_view page : {"/api", "/apis"}) {
+    net::ClientRequest request;
+    request.target = page;
+    request.timeout = options_.timeout;
+    request.headers.Add("accept", kDiscoveryType);
+    ALLOT_ASSIGN_OR_RETURN(const net::ClientResponse response, Send(request));
+    ALLOT_RETURN_IF_ERROR(catalog_.Read(response.body, out));
+  }
+  return out;
 }
 
 Result<std::unique_ptr<WatchHandle>> HttpClient::Watch(const Resource& resource,
@@ -365,10 +389,12 @@ Result<std::unique_ptr<WatchHandle>> HttpClient::Watch(const Resource& resource,
   target.Query("timeoutSeconds", kMinWatchSeconds + (options.after * 7919) % kWatchSpread);
   net::ClientRequest request;
   request.target = target.Take();
+  const std::string shape = ShapeOf(*resource.type, /*list=*/false);
+  const std::string json = std::string(kJsonType) + shape;
   request.headers.Add("accept",
                       options_.format == Format::kProtobuf
-                          ? std::string(kProtobufType) + ";stream=watch," + std::string(kJsonType)
-                          : std::string(kJsonType));
+                          ? std::string(kProtobufType) + shape + ";stream=watch," + json
+                          : json);
   const auto state = std::make_shared<WatchState>(*resource.type, sink);
   net::ClientCallbacks callbacks;
   callbacks.on_headers = [state](int code, const net::HeaderList& headers) {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "client/catalog.h"
 #include "client/client.h"
 #include "client/kubeconfig.h"
 #include "client/wire.h"
@@ -51,6 +52,7 @@ class HttpClient final : public Client {
                                                    std::string_view ns,
                                                    const WatchOptions& options,
                                                    WatchSink& sink) override;
+  base::Result<std::vector<ServedResource>> Served() override;
   [[nodiscard]] bool is_local() const override { return false; }
 
  private:
@@ -69,6 +71,7 @@ class HttpClient final : public Client {
   std::mutex mutex_;
   std::condition_variable stopped_changed_;
   bool stopped_ = false;
+  ResourceCatalog catalog_;
 };
 
 }  // namespace allot::client

@@ -140,6 +140,15 @@ const Resource* FindResource(std::string_view group, std::string_view kind) {
   return nullptr;
 }
 
+base::Result<std::vector<ServedResource>> Client::Served() {
+  std::vector<ServedResource> out;
+  out.reserve(kResources.size());
+  for (const Resource& resource : kResources) {
+    out.push_back({.resource = &resource});
+  }
+  return out;
+}
+
 const schema::TypeDesc& BindingType() {
   return api::core::kBindingDesc;
 }

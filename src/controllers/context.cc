@@ -17,7 +17,9 @@ client::Informer& Context::InformerFor(const client::Resource& resource) {
 
 void Context::StartInformers() {
   for (const auto& [resource, informer] : informers_) {
-    informer->Start();
+    if (started_.insert(resource).second) {
+      informer->Start();
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -29,12 +30,14 @@ class Context {
           telemetry::Logger log)
       : client(client), loop(loop), metrics(metrics), log(std::move(log)) {}
 
-  /// The one informer of a resource in this process. REQUIRES: before StartInformers.
+  /// The one informer of a resource in this process. REQUIRES: handlers are set before it starts.
   client::Informer& InformerFor(const client::Resource& resource);
   template <typename T>
   client::Informer& For() {
     return InformerFor(client::ResourceOf<T>());
   }
+  /// Starts those that have not been started. Informers asked for later (a kind the server has only
+  /// now) need a call of their own, after their handlers are set.
   void StartInformers();
   [[nodiscard]] bool Synced();
 
@@ -49,6 +52,7 @@ class Context {
 
  private:
   std::map<const client::Resource*, std::unique_ptr<client::Informer>> informers_;
+  std::set<const client::Resource*> started_;
   bool synced_ = false;
 };
 

@@ -17,6 +17,7 @@ using api::meta::OwnerReference;
 constexpr std::string_view kForeground = "foregroundDeletion";
 constexpr std::string_view kOrphan = "orphan";
 constexpr std::size_t kRememberedGone = 4096;
+constexpr std::chrono::seconds kDiscoverEvery{30};
 
 std::string GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -41,18 +42,51 @@ GarbageCollector::GarbageCollector(Context& context)
       endings_queue_(context.loop,
                      "garbage_collector_attempt_to_orphan",
                      [this](const std::string& uid) { return SyncEnding(uid); }) {
-  for (const client::Resource& resource : client::AllResources()) {
-    if (resource.kind == "Event") {
-      continue;  // events have no owners and are many
-    }
-    client::Informer& informer = context_.InformerFor(resource);
-    informer.OnChanges([this, &resource](std::span<const client::Change> changes) {
-      OnChanges(resource, changes);
-    });
-    informers_.push_back(&informer);
-  }
+  Discover();
   Watch(context_, dependents_queue_);
   Watch(context_, endings_queue_);
+}
+
+// ---- what there is
+// ----------------------------------------------------------------------------------
+
+void GarbageCollector::Discover() {
+  auto served = context_.client.Served();
+  if (served) {
+    for (const client::ServedResource& one : *served) {
+      Add(one);
+    }
+  } else {
+    context_.log.Warning("cannot ask the server for its resources, will try again",
+                      {telemetry::Field(served.error())});
+  }
+  if (!context_.client.is_local()) {
+    context_.loop.After(kDiscoverEvery, [this] {
+      Discover();
+      context_.StartInformers();
+    });
+  }
+}
+
+void GarbageCollector::Add(const client::ServedResource& served) {
+  const client::Resource& resource = *served.resource;
+  if (!served.watch || !served.remove || resource.kind == "Event") {
+    return;  // events have no owners and are many
+  }
+  const auto [known, fresh] =
+      kinds_.emplace(std::pair(std::string(resource.group), std::string(resource.kind)), &resource);
+  if (!fresh) {
+    return;
+  }
+  client::Informer& informer = context_.InformerFor(resource);
+  informer.OnChanges(
+      [this, &resource](std::span<const client::Change> changes) { OnChanges(resource, changes); });
+}
+
+const client::Resource* GarbageCollector::Find(std::string_view group,
+                                               std::string_view kind) const {
+  const auto found = kinds_.find(std::pair(std::string(group), std::string(kind)));
+  return found != kinds_.end() ? found->second : nullptr;
 }
 
 // ---- the graph
@@ -173,7 +207,7 @@ void GarbageCollector::SetOwners(const client::Resource& resource, const ObjectM
 
 bool GarbageCollector::AllOwnersSeen(const Owned& object) const {
   return std::ranges::all_of(object.owners, [&](const Owner& owner) {
-    const client::Resource* const resource = client::FindResource(owner.group, owner.kind);
+    const client::Resource* const resource = Find(owner.group, owner.kind);
     if (resource == nullptr || endings_.contains(owner.uid)) {
       return false;
     }
@@ -194,7 +228,7 @@ base::Result<bool> GarbageCollector::OwnerExists(const Owned& object, const Owne
   if (gone_.contains(owner.uid)) {
     return false;
   }
-  const client::Resource* const resource = client::FindResource(owner.group, owner.kind);
+  const client::Resource* const resource = Find(owner.group, owner.kind);
   if (resource == nullptr || (resource->namespaced && object.ns.empty())) {
     return true;  // nothing that can be looked up: never a reason to delete
   }
@@ -310,6 +344,41 @@ base::Result<void> GarbageCollector::DropOwners(const Owned& object,
   request.patch = patch;
   request.patch_type = client::PatchType::kStrategicMerge;
   request.options = context_.Chained([this, uid] { dependents_queue_.Add(uid); });
+  const auto patched = context_.client.Do(request);
+  if (!patched && patched.error().reason() == base::Reason::kUnsupportedMediaType) {
+    return DropOwnersByMerge(request, owners);  // custom resources know no strategic merge
+  }
+  if (!patched && patched.error().reason() != base::Reason::kNotFound) {
+    return base::Error(patched.error());
+  }
+  return {};
+}
+
+base::Result<void> GarbageCollector::DropOwnersByMerge(client::Request request,
+                                                       const std::vector<std::string>& owners) {
+  client::Request get = request;
+  get.verb = client::Verb::kGet;
+  get.patch = {};
+  get.options = {};
+  const auto live = context_.client.Do(get);
+  if (!live) {
+    return live.error().reason() == base::Reason::kNotFound ? base::Result<void>()
+                                                            : base::Error(live.error());
+  }
+  ALLOT_ASSIGN_OR_RETURN(const schema::DecodedObject decoded, schema::DecodeObject(live->object));
+  std::string left;
+  for (const OwnerReference& owner : MetaOf(*request.resource, decoded.root).owner_references) {
+    if (std::ranges::find(owners, owner.uid) == owners.end()) {
+      left += left.empty() ? "" : ",";
+      schema::EncodeJson(api::Desc<OwnerReference>(), &owner, left);
+    }
+  }
+  const std::string patch =
+      fmt::format(R"({{"metadata":{{"resourceVersion":"{}","ownerReferences":[{}]}}}})",
+                  live->object->revision(),
+                  left);
+  request.patch = patch;
+  request.patch_type = client::PatchType::kMerge;
   const auto patched = context_.client.Do(request);
   if (!patched && patched.error().reason() != base::Reason::kNotFound) {
     return base::Error(patched.error());

@@ -3,15 +3,18 @@
 //
 // Only the edges are kept: which objects have owners, and who depends on whom, by uid. An object is
 // deleted when it has owners and none of them exists any more; that an owner is gone is checked
-// with the server unless its deletion was seen. Owners of kinds we do not know count as existing.
+// with the server unless its deletion was seen. Every kind that the server has takes part, those
+// without a type of ours by their metadata; owners of kinds it does not have count as existing.
 // Thread safety: the loop's thread.
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "controllers/context.h"
@@ -58,6 +61,11 @@ class GarbageCollector final : public Controller {
     std::vector<std::string> waiting;
   };
 
+  /// Takes in what the server has; again now and then, for kinds may come.
+  void Discover();
+  void Add(const client::ServedResource& served);
+  /// Null when the server has no such kind.
+  [[nodiscard]] const client::Resource* Find(std::string_view group, std::string_view kind) const;
   void OnChanges(const client::Resource& resource, std::span<const client::Change> changes);
   void OnDeleted(const std::string& uid);
   void SetOwners(const client::Resource& resource, const api::meta::ObjectMeta& meta);
@@ -74,13 +82,15 @@ class GarbageCollector final : public Controller {
   base::Result<void> DropOwners(const Owned& object,
                                 const std::string& uid,
                                 const std::vector<std::string>& owners);
+  base::Result<void> DropOwnersByMerge(client::Request request,
+                                       const std::vector<std::string>& owners);
   base::Result<void> DeleteObject(const Owned& object,
                                   const std::string& uid,
                                   client::Propagation propagation);
   base::Result<void> RemoveFinalizer(const Ending& object, std::string_view finalizer);
 
   Context& context_;
-  std::vector<client::Informer*> informers_;
+  std::map<std::pair<std::string, std::string>, const client::Resource*> kinds_;
   client::WorkQueue dependents_queue_;
   client::WorkQueue endings_queue_;
   std::unordered_map<std::string, Owned> owned_;

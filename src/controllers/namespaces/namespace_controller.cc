@@ -96,8 +96,12 @@ base::Result<void> NamespaceController::Sync(const std::string& key) {
 }
 
 base::Result<void> NamespaceController::DeleteContent(std::string_view ns, Remaining& remaining) {
-  for (const client::Resource& resource : client::AllResources()) {
-    if (!resource.namespaced || (resource.plural == "events" && !resource.group.empty())) {
+  ALLOT_ASSIGN_OR_RETURN(const std::vector<client::ServedResource> served,
+                         context_.client.Served());
+  for (const client::ServedResource& one : served) {
+    const client::Resource& resource = *one.resource;
+    if (!resource.namespaced || !one.watch || !one.remove ||
+        (resource.plural == "events" && !resource.group.empty())) {
       continue;  // events of both groups are the same objects
     }
     auto list = context_.client.List(resource, ns, {});
@@ -110,12 +114,7 @@ base::Result<void> NamespaceController::DeleteContent(std::string_view ns, Remai
     if (list->items.empty()) {
       continue;
     }
-    client::Request request;
-    request.verb = client::Verb::kDeleteCollection;
-    request.resource = &resource;
-    request.ns = ns;
-    request.options.propagation = client::Propagation::kBackground;
-    ALLOT_RETURN_IF_ERROR(context_.client.Do(request));
+    ALLOT_RETURN_IF_ERROR(DeleteAll(one, ns, *list));
     ALLOT_ASSIGN_OR_RETURN(const client::ListAnswer left, context_.client.List(resource, ns, {}));
     if (left.items.empty()) {
       continue;
@@ -127,6 +126,29 @@ base::Result<void> NamespaceController::DeleteContent(std::string_view ns, Remai
            client::MetadataOf(*resource.type, object.root).finalizers) {
         ++remaining.finalizers[std::string(finalizer)];
       }
+    }
+  }
+  return {};
+}
+
+base::Result<void> NamespaceController::DeleteAll(const client::ServedResource& served,
+                                                  std::string_view ns,
+                                                  const client::ListAnswer& list) {
+  client::Request request;
+  request.verb = client::Verb::kDeleteCollection;
+  request.resource = served.resource;
+  request.ns = ns;
+  request.options.propagation = client::Propagation::kBackground;
+  if (served.remove_collection) {
+    ALLOT_RETURN_IF_ERROR(context_.client.Do(request));
+    return {};
+  }
+  request.verb = client::Verb::kDelete;
+  for (const client::Item& item : list.items) {
+    request.name = item.object->name();
+    const auto deleted = context_.client.Do(request);
+    if (!deleted && deleted.error().reason() != base::Reason::kNotFound) {
+      return base::Error(deleted.error());
     }
   }
   return {};

@@ -1,6 +1,6 @@
 // NamespaceController: empties a namespace that is being deleted, then lets it go.
 //
-// Every resource of the house is deleted in the namespace, and once nothing is left the finalizer
+// Every resource the server has is deleted in the namespace, and once nothing is left the finalizer
 // "kubernetes" is taken from spec.finalizers. What remains, and which finalizers hold it, is shown
 // in the namespace's conditions. Thread safety: the loop's thread.
 #pragma once
@@ -21,6 +21,9 @@ class NamespaceController final : public Controller {
   void OnNamespaces(std::span<const client::Change> changes);
   base::Result<void> Sync(const std::string& key);
   base::Result<void> DeleteContent(std::string_view ns, Remaining& remaining);
+  base::Result<void> DeleteAll(const client::ServedResource& served,
+                               std::string_view ns,
+                               const client::ListAnswer& list);
   base::Result<void> WriteConditions(const client::Typed<api::core::Namespace>& ns,
                                      const Remaining& remaining);
   base::Result<void> Finalize(const client::Typed<api::core::Namespace>& ns);
