@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/core/v1.gen.h"
+#include "api/meta/v1.gen.h"
 #include "api/pod_claims.h"
 
 namespace allot::controllers {
@@ -28,7 +29,7 @@ bool Context::Synced() {
     return true;
   }
   for (const auto& [resource, informer] : informers_) {
-    if (!informer->synced()) {
+    if (!informer->synced() && resource->type != &api::Desc<api::meta::PartialObjectMetadata>()) {
       return false;
     }
   }

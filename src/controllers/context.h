@@ -39,6 +39,8 @@ class Context {
   /// Starts those that have not been started. Informers asked for later (a kind the server has only
   /// now) need a call of their own, after their handlers are set.
   void StartInformers();
+  /// Whether all informers of kinds that we have a type for are in sync. One of another's kind that
+  /// cannot be listed (its conversion is broken) must not hold up everything.
   [[nodiscard]] bool Synced();
 
   /// A write whose outcome nobody waits for here: accepted in order now, `failed` is run on the

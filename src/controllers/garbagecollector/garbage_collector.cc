@@ -18,6 +18,9 @@ constexpr std::string_view kForeground = "foregroundDeletion";
 constexpr std::string_view kOrphan = "orphan";
 constexpr std::size_t kRememberedGone = 4096;
 constexpr std::chrono::seconds kDiscoverEvery{30};
+constexpr std::chrono::seconds kDiscoverAgain{1};
+constexpr std::chrono::seconds kWaitForKind{30};  // as upstream: then it goes on without it
+constexpr std::chrono::milliseconds kLookAgain{500};
 
 std::string GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -51,17 +54,20 @@ GarbageCollector::GarbageCollector(Context& context)
 // ----------------------------------------------------------------------------------
 
 void GarbageCollector::Discover() {
-  auto served = context_.client.Served();
+  const auto served = context_.client.Served();
   if (served) {
+    for (auto& [name, kind] : kinds_) {
+      kind.served = false;
+    }
     for (const client::ServedResource& one : *served) {
       Add(one);
     }
   } else {
     context_.log.Warning("cannot ask the server for its resources, will try again",
-                      {telemetry::Field(served.error())});
+                         {telemetry::Field(served.error())});
   }
   if (!context_.client.is_local()) {
-    context_.loop.After(kDiscoverEvery, [this] {
+    context_.loop.After(served ? kDiscoverEvery : kDiscoverAgain, [this] {
       Discover();
       context_.StartInformers();
     });
@@ -73,20 +79,34 @@ void GarbageCollector::Add(const client::ServedResource& served) {
   if (!served.watch || !served.remove || resource.kind == "Event") {
     return;  // events have no owners and are many
   }
-  const auto [known, fresh] =
-      kinds_.emplace(std::pair(std::string(resource.group), std::string(resource.kind)), &resource);
-  if (!fresh) {
-    return;
+  const auto [found, fresh] =
+      kinds_.try_emplace(std::pair(std::string(resource.group), std::string(resource.kind)),
+                         Kind{.resource = &resource, .served = true, .since = context_.loop.Now()});
+  Kind& kind = found->second;
+  if (fresh || kind.resource != &resource) {  // new to us, or served in another version now
+    kind = {.resource = &resource, .served = true, .since = context_.loop.Now()};
+    if (watched_.insert(&resource).second) {
+      context_.InformerFor(resource).OnChanges(
+          [this, &resource](std::span<const client::Change> changes) {
+            OnChanges(resource, changes);
+          });
+    }
   }
-  client::Informer& informer = context_.InformerFor(resource);
-  informer.OnChanges(
-      [this, &resource](std::span<const client::Change> changes) { OnChanges(resource, changes); });
+  kind.served = true;
 }
 
 const client::Resource* GarbageCollector::Find(std::string_view group,
                                                std::string_view kind) const {
   const auto found = kinds_.find(std::pair(std::string(group), std::string(kind)));
-  return found != kinds_.end() ? found->second : nullptr;
+  return found != kinds_.end() && found->second.served ? found->second.resource : nullptr;
+}
+
+bool GarbageCollector::Incomplete() {
+  return std::ranges::any_of(kinds_, [this](const auto& entry) {
+    const Kind& kind = entry.second;
+    return kind.served && context_.loop.Now() - kind.since < kWaitForKind &&
+           !context_.InformerFor(*kind.resource).synced();
+  });
 }
 
 // ---- the graph
@@ -392,6 +412,10 @@ base::Result<void> GarbageCollector::DropOwnersByMerge(client::Request request,
 base::Result<void> GarbageCollector::SyncEnding(const std::string& uid) {
   const auto found = endings_.find(uid);
   if (found == endings_.end()) {
+    return {};
+  }
+  if (Incomplete()) {
+    endings_queue_.AddAfter(uid, kLookAgain);
     return {};
   }
   const Ending ending = found->second;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "controllers/context.h"
 
 namespace allot::api::meta {
@@ -61,9 +62,18 @@ class GarbageCollector final : public Controller {
     std::vector<std::string> waiting;
   };
 
-  /// Takes in what the server has; again now and then, for kinds may come.
+  /// A kind that is, or was, to be had from the server.
+  struct Kind {
+    const client::Resource* resource = nullptr;
+    bool served = false;
+    base::MonoTime since{};  ///< when we began to watch it
+  };
+
+  /// Takes in what the server has; again now and then, for kinds come and go.
   void Discover();
   void Add(const client::ServedResource& served);
+  /// Whether a kind may still have dependents that we have not heard of.
+  [[nodiscard]] bool Incomplete();
   /// Null when the server has no such kind.
   [[nodiscard]] const client::Resource* Find(std::string_view group, std::string_view kind) const;
   void OnChanges(const client::Resource& resource, std::span<const client::Change> changes);
@@ -90,7 +100,8 @@ class GarbageCollector final : public Controller {
   base::Result<void> RemoveFinalizer(const Ending& object, std::string_view finalizer);
 
   Context& context_;
-  std::map<std::pair<std::string, std::string>, const client::Resource*> kinds_;
+  std::map<std::pair<std::string, std::string>, Kind> kinds_;  ///< by group and kind
+  std::unordered_set<const client::Resource*> watched_;
   client::WorkQueue dependents_queue_;
   client::WorkQueue endings_queue_;
   std::unordered_map<std::string, Owned> owned_;

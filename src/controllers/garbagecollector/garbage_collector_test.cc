@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/core/v1.gen.h"
+#include "api/meta/v1.gen.h"
 #include "testing/component_fixture.h"
 
 namespace allot::controllers {
@@ -117,6 +118,123 @@ TEST_F(GarbageCollectorTest, ForegroundDeletionWaitsForBlockingDependents) {
           .has_value());
   Run();
   EXPECT_FALSE(Exists("d"));
+  EXPECT_FALSE(api.Get<Pod>("default", "o"));
+}
+
+/// A server with kinds of others, which come and go.
+class ForeignServer final : public client::Client {
+ public:
+  explicit ForeignServer(client::Client& api) : api_(api) {}
+  base::Result<client::Item> Do(const client::Request& request) override {
+    return api_.Do(request);
+  }
+  base::Result<client::ListAnswer> List(const client::Resource& resource,
+                                        std::string_view ns,
+                                        const client::ListOptions& options) override {
+    if (broken && resource.kind == "Thing") {
+      return base::Error(base::Reason::kInternalError, "conversion webhook failed");
+    }
+    return api_.List(resource, ns, options);
+  }
+  base::Result<std::unique_ptr<client::WatchHandle>> Watch(const client::Resource& resource,
+                                                           std::string_view ns,
+                                                           const client::WatchOptions& options,
+                                                           client::WatchSink& sink) override {
+    return api_.Watch(resource, ns, options, sink);
+  }
+  base::Result<std::vector<client::ServedResource>> Served() override {
+    auto all = *Client::Served();
+    if (has_things) {
+      all.push_back({.resource = &things});
+    }
+    return all;
+  }
+  [[nodiscard]] bool is_local() const override { return false; }
+
+  client::Resource things{
+      "example.com", "v1", "things", "Thing", true, &api::Desc<api::meta::PartialObjectMetadata>()};
+  bool has_things = true;
+  bool broken = false;
+
+ private:
+  client::Client& api_;
+};
+
+class ForeignKindsTest : public allot::testing::ComponentTest {
+ protected:
+  void Start() {
+    collector = std::make_unique<GarbageCollector>(context);
+    context.StartInformers();
+    Run();
+  }
+  void Thing(const std::string& name) {
+    api.Add(server.things, R"({"metadata":{"name":")" + name + R"(","uid":"uid-)" + name + "\"}}");
+  }
+  void MapOf(const std::string& thing) {
+    api.Add<ConfigMap>(R"({"metadata":{"name":"of-)" + thing +
+                       R"(","ownerReferences":[{"apiVersion":"example.com/v1","kind":"Thing",
+                       "name":")" +
+                       thing + R"(","uid":"uid-)" + thing + "\"}]}}");
+  }
+  bool Exists(const std::string& name) {
+    return static_cast<bool>(api.Get<ConfigMap>("default", name));
+  }
+
+  ForeignServer server{client};
+  Context context{server, loop, metrics, log};
+  std::unique_ptr<GarbageCollector> collector;
+};
+
+TEST_F(ForeignKindsTest, TakePartByTheirMetadata) {
+  Thing("t");
+  MapOf("t");
+  MapOf("nobody");
+  Start();
+  EXPECT_TRUE(Exists("of-t"));
+  EXPECT_FALSE(Exists("of-nobody"));
+  api.Remove(server.things, "default", "t");
+  Run();
+  EXPECT_FALSE(Exists("of-t"));
+}
+
+TEST_F(ForeignKindsTest, AreSeenWhenTheyCome) {
+  server.has_things = false;
+  MapOf("t");
+  Start();
+  EXPECT_TRUE(Exists("of-t")) << "an unknown kind is no reason to delete";
+  server.has_things = true;
+  Thing("t");
+  Pass(std::chrono::seconds(31));
+  api.Remove(server.things, "default", "t");
+  Run();
+  EXPECT_FALSE(Exists("of-t"));
+}
+
+TEST_F(ForeignKindsTest, AKindThatWentIsNoReasonToDelete) {
+  Thing("t");
+  Start();
+  server.has_things = false;
+  Pass(std::chrono::seconds(31));
+  MapOf("t");
+  MapOf("nobody");
+  Run();
+  EXPECT_TRUE(Exists("of-t"));
+  EXPECT_TRUE(Exists("of-nobody"));
+}
+
+TEST_F(ForeignKindsTest, AKindThatCannotBeListedHoldsEndingsForAWhileOnly) {
+  server.broken = true;
+  api.Add<ConfigMap>(R"({"metadata":{"name":"d","ownerReferences":[{"apiVersion":"v1",
+      "kind":"Pod","name":"none","uid":"uid-none"}]}})");
+  api.Add<Pod>(R"({"metadata":{"name":"o","uid":"uid-o"}})");
+  Start();
+  EXPECT_FALSE(Exists("d")) << "what needs no list of it goes on";
+  ASSERT_TRUE(
+      client::Delete<Pod>(client, "default", "o", {.propagation = client::Propagation::kForeground})
+          .has_value());
+  Pass(std::chrono::seconds(20));
+  EXPECT_TRUE(api.Get<Pod>("default", "o")) << "a Thing may depend on it";
+  Pass(std::chrono::seconds(12));
   EXPECT_FALSE(api.Get<Pod>("default", "o"));
 }
 

@@ -98,34 +98,44 @@ base::Result<void> NamespaceController::Sync(const std::string& key) {
 base::Result<void> NamespaceController::DeleteContent(std::string_view ns, Remaining& remaining) {
   ALLOT_ASSIGN_OR_RETURN(const std::vector<client::ServedResource> served,
                          context_.client.Served());
+  base::Result<void> outcome;
   for (const client::ServedResource& one : served) {
     const client::Resource& resource = *one.resource;
     if (!resource.namespaced || !one.watch || !one.remove ||
         (resource.plural == "events" && !resource.group.empty())) {
       continue;  // events of both groups are the same objects
     }
-    auto list = context_.client.List(resource, ns, {});
-    if (!list) {
-      if (list.error().reason() == base::Reason::kNotFound) {
-        continue;  // this server does not have the resource
-      }
-      return base::Error(std::move(list).error());
+    // One kind that fails must not keep the others alive.
+    if (auto deleted = DeleteKind(one, ns, remaining); !deleted && outcome) {
+      outcome = std::move(deleted);
     }
-    if (list->items.empty()) {
-      continue;
-    }
-    ALLOT_RETURN_IF_ERROR(DeleteAll(one, ns, *list));
-    ALLOT_ASSIGN_OR_RETURN(const client::ListAnswer left, context_.client.List(resource, ns, {}));
-    if (left.items.empty()) {
-      continue;
-    }
-    remaining.resources[fmt::format("{}.{}", resource.plural, resource.group)] = left.items.size();
-    for (const client::Item& item : left.items) {
-      ALLOT_ASSIGN_OR_RETURN(const schema::DecodedObject object, schema::DecodeObject(item.object));
-      for (const schema::Str finalizer :
-           client::MetadataOf(*resource.type, object.root).finalizers) {
-        ++remaining.finalizers[std::string(finalizer)];
-      }
+  }
+  return outcome;
+}
+
+base::Result<void> NamespaceController::DeleteKind(const client::ServedResource& served,
+                                                   std::string_view ns,
+                                                   Remaining& remaining) {
+  const client::Resource& resource = *served.resource;
+  const auto list = context_.client.List(resource, ns, {});
+  if (!list) {
+    // A server that does not have the resource has nothing to delete.
+    return list.error().reason() == base::Reason::kNotFound ? base::Result<void>()
+                                                            : base::Error(list.error());
+  }
+  if (list->items.empty()) {
+    return {};
+  }
+  ALLOT_RETURN_IF_ERROR(DeleteAll(served, ns, *list));
+  ALLOT_ASSIGN_OR_RETURN(const client::ListAnswer left, context_.client.List(resource, ns, {}));
+  if (left.items.empty()) {
+    return {};
+  }
+  remaining.resources[fmt::format("{}.{}", resource.plural, resource.group)] = left.items.size();
+  for (const client::Item& item : left.items) {
+    ALLOT_ASSIGN_OR_RETURN(const schema::DecodedObject object, schema::DecodeObject(item.object));
+    for (const schema::Str finalizer : client::MetadataOf(*resource.type, object.root).finalizers) {
+      ++remaining.finalizers[std::string(finalizer)];
     }
   }
   return {};

@@ -21,6 +21,9 @@ class NamespaceController final : public Controller {
   void OnNamespaces(std::span<const client::Change> changes);
   base::Result<void> Sync(const std::string& key);
   base::Result<void> DeleteContent(std::string_view ns, Remaining& remaining);
+  base::Result<void> DeleteKind(const client::ServedResource& served,
+                                std::string_view ns,
+                                Remaining& remaining);
   base::Result<void> DeleteAll(const client::ServedResource& served,
                                std::string_view ns,
                                const client::ListAnswer& list);
