@@ -106,6 +106,7 @@ int RunElected(const ComponentFlags& flags,
     options.ns = flags.lease_namespace;
     options.name = lease;
     options.identity = Identity(process.random);
+    options.log = process.log.Named("election");
     elector = std::make_unique<client::LeaderElector>(
         *process.lease_client,
         thread.loop(),

@@ -25,18 +25,25 @@ void LeaderElector::Tick() {
   if (over_) {
     return;
   }
-  const bool held = TryAcquireOrRenew();
+  const base::Result<void> held = TryAcquireOrRenew();
   const base::MonoTime now = loop_.Now();
   if (held) {
     renewed_at_ = now;
+    told_.clear();
     if (!leader_.exchange(true, std::memory_order_acq_rel)) {
+      options_.log.Info("became the leader", {{"lease", options_.name}});
       started_();
     }
   } else if (is_leader() && now - renewed_at_ >= options_.renew_deadline) {
     leader_.store(false, std::memory_order_release);
     over_ = true;
+    options_.log.Error(
+        "lost the lease: could not renew it in time, stops",
+        {{"lease", options_.name}, {"holder", holder_}, telemetry::Field(held.error())});
     stopped_();
     return;
+  } else {
+    Told(held.error());
   }
   loop_.After(options_.retry_period, [this, alive = alive_] {
     if (*alive) {
@@ -45,7 +52,21 @@ void LeaderElector::Tick() {
   });
 }
 
-bool LeaderElector::CreateLease() {
+/// One line for each new reason, not one for each try.
+void LeaderElector::Told(const base::Status& why) {
+  if (told_ == why.message()) {
+    return;
+  }
+  told_ = why.message();
+  if (is_leader()) {
+    options_.log.Warning("cannot renew the lease",
+                         {{"lease", options_.name}, telemetry::Field(why)});
+  } else {
+    options_.log.Info("is not the leader", {{"lease", options_.name}, telemetry::Field(why)});
+  }
+}
+
+base::Result<void> LeaderElector::CreateLease() {
   schema::Draft<Lease> draft;
   draft->metadata.name = draft.Copy(options_.name);
   draft->metadata.namespace_ = draft.Copy(options_.ns);
@@ -59,18 +80,21 @@ bool LeaderElector::CreateLease() {
   draft.Set(draft->spec.lease_transitions, 0);
   const auto created = client::Create(client_, draft);
   if (!created) {
-    return false;
+    return base::Error(created.error());
   }
   holder_ = options_.identity;
   seen_revision_ = created->revision();
   seen_at_ = loop_.Now();
-  return true;
+  return {};
 }
 
-bool LeaderElector::TryAcquireOrRenew() {
+base::Result<void> LeaderElector::TryAcquireOrRenew() {
   const auto lease = client::Get<Lease>(client_, options_.ns, options_.name);
   if (!lease) {
-    return lease.error().reason() == base::Reason::kNotFound && CreateLease();
+    if (lease.error().reason() == base::Reason::kNotFound) {
+      return CreateLease();
+    }
+    return base::Error(lease.error());
   }
   const api::coordination::LeaseSpec& spec = (*lease)->spec;
   if (lease->revision() != seen_revision_) {
@@ -84,7 +108,7 @@ bool LeaderElector::TryAcquireOrRenew() {
                                                ? std::chrono::seconds(*spec.lease_duration_seconds)
                                                : options_.lease_duration;
     if (loop_.Now() - seen_at_ < valid) {
-      return false;
+      return base::Error(base::Reason::kConflict, "the lease is held by " + holder_);
     }
   }
   schema::Draft<Lease> draft(lease->view);
@@ -102,12 +126,12 @@ bool LeaderElector::TryAcquireOrRenew() {
   const auto updated =
       client::Update(client_, draft, {.preconditions = {.revision = lease->revision()}});
   if (!updated) {
-    return false;
+    return base::Error(updated.error());
   }
   holder_ = options_.identity;
   seen_revision_ = updated->revision();
   seen_at_ = loop_.Now();
-  return true;
+  return {};
 }
 
 void LeaderElector::Release() {
@@ -115,6 +139,7 @@ void LeaderElector::Release() {
   if (!leader_.exchange(false, std::memory_order_acq_rel)) {
     return;
   }
+  options_.log.Info("gives the lease up", {{"lease", options_.name}});
   const auto lease = client::Get<Lease>(client_, options_.ns, options_.name);
   if (!lease || (*lease)->spec.holder_identity == nullptr ||
       *(*lease)->spec.holder_identity != options_.identity) {

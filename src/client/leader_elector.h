@@ -13,6 +13,7 @@
 
 #include "client/client.h"
 #include "client/loop.h"
+#include "telemetry/log.h"
 
 namespace allot::client {
 
@@ -25,6 +26,7 @@ class LeaderElector {
     std::chrono::nanoseconds lease_duration = std::chrono::seconds(15);
     std::chrono::nanoseconds renew_deadline = std::chrono::seconds(10);
     std::chrono::nanoseconds retry_period = std::chrono::seconds(2);
+    telemetry::Logger log{};
   };
 
   /// `started` is called once when this replica becomes the leader; `stopped` once when it could
@@ -50,8 +52,10 @@ class LeaderElector {
 
  private:
   void Tick();
-  bool TryAcquireOrRenew();
-  bool CreateLease();
+  /// kConflict: another replica holds the lease. Other errors: of the server.
+  base::Result<void> TryAcquireOrRenew();
+  base::Result<void> CreateLease();
+  void Told(const base::Status& why);
 
   Client& client_;
   Loop& loop_;
@@ -60,6 +64,7 @@ class LeaderElector {
   std::function<void()> stopped_;
   std::atomic<bool> leader_{false};
   bool over_ = false;
+  std::string told_;  // the holder, or the failure, that the log has last
   std::string holder_;
   Revision seen_revision_ = 0;
   base::MonoTime seen_at_{};

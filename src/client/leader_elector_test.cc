@@ -1,7 +1,9 @@
 #include "client/leader_elector.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -27,7 +29,7 @@ class ElectionTest : public ::testing::Test {
     replica.elector = std::make_unique<LeaderElector>(
         client,
         loop,
-        LeaderElector::Options{.name = "kube-scheduler", .identity = identity},
+        LeaderElector::Options{.name = "kube-scheduler", .identity = identity, .log = Log()},
         [&replica] { ++replica.started; },
         [&replica] { ++replica.stopped; });
     replica.elector->Start();
@@ -39,12 +41,23 @@ class ElectionTest : public ::testing::Test {
       loop.RunUntilIdle();
     }
   }
+  telemetry::Logger Log() {
+    return *telemetry::Logger::Make({.sink = [this](std::string_view line) {
+      lines.emplace_back(line);
+    }});
+  }
+  /// How many lines of the log contain a text.
+  [[nodiscard]] std::ptrdiff_t Lines(std::string_view text) const {
+    return std::ranges::count_if(lines,
+                                 [&](const std::string& line) { return line.contains(text); });
+  }
   schema::View<Lease> TheLease() { return api.Get<Lease>("kube-system", "kube-scheduler"); }
 
   base::FakeClock clock;
   Loop loop{clock};
   allot::testing::FakeApi api{clock};
   LocalClient client{api, {.user = "test", .groups = {}}};
+  std::vector<std::string> lines;
   std::vector<std::unique_ptr<Replica>> replicas;
 };
 
@@ -55,6 +68,8 @@ TEST_F(ElectionTest, OneLeadsTheOtherWaits) {
   Pass(60);
   EXPECT_FALSE(b.elector->is_leader());
   EXPECT_EQ(a.started, 1);
+  EXPECT_EQ(Lines("became the leader"), 1);
+  EXPECT_EQ(Lines("is not the leader"), 1) << "once, not every two seconds";
   EXPECT_EQ(*TheLease()->spec.holder_identity, "a");
   EXPECT_EQ(*TheLease()->spec.lease_duration_seconds, 15);
   EXPECT_EQ(*TheLease()->spec.lease_transitions, 0);
@@ -77,6 +92,7 @@ TEST_F(ElectionTest, AReleasedLeaseIsTakenAtOnce) {
   a.elector->Release();
   Pass(3);
   EXPECT_TRUE(b.elector->is_leader());
+  EXPECT_EQ(Lines("gives the lease up"), 1);
 }
 
 TEST_F(ElectionTest, ALeaderThatCannotRenewStops) {
@@ -89,6 +105,8 @@ TEST_F(ElectionTest, ALeaderThatCannotRenewStops) {
   Pass(4);
   EXPECT_FALSE(a.elector->is_leader());
   EXPECT_EQ(a.stopped, 1);
+  EXPECT_EQ(Lines("cannot renew the lease"), 1);
+  EXPECT_EQ(Lines("lost the lease"), 1);
 }
 
 }  // namespace
