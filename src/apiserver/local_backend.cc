@@ -175,8 +175,17 @@ Result<client::Item> LocalBackend::WriteAndWait(const User& user,
   }
   const bool status_only = (written.removed && !resource.strategy->answers_deleted_object) ||
                            request.subresource == "binding";
-  if (status_only || !written.entry) {
-    return client::Item{nullptr, status_only ? nullptr : written.view};
+  if (status_only || (!written.entry && written.view == nullptr)) {
+    return client::Item{};
+  }
+  if (!written.entry) {  // a dry run: what would have been stored
+    const schema::TypeDesc& stored =
+        resource.conversion != nullptr ? *resource.conversion->stored : *resource.info->type;
+    const base::Ref<const schema::Object> record = EncodeRecord(stored, written.view.get());
+    if (written.revision != 0) {
+      record->StampRevision(written.revision);
+    }
+    return ItemOf(resource, record, written.view, written.revision);
   }
   return ItemOf(resource, ObjectOf(*written.entry), written.view, written.revision);
 }

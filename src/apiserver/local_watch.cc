@@ -134,10 +134,12 @@ Result<std::unique_ptr<client::WatchHandle>> LocalBackend::Watch(
       ALLOT_ASSIGN_OR_RETURN(event.item, ItemOfEntry(*found, *entry));
       batch->push_back(std::move(event));
     }
-    client::WatchEvent bookmark;
-    bookmark.type = client::EventType::kBookmark;
-    bookmark.revision = static_cast<client::Revision>(watcher->cursor);
-    batch->push_back(std::move(bookmark));
+    if (options.bookmarks) {
+      client::WatchEvent bookmark;
+      bookmark.type = client::EventType::kBookmark;
+      bookmark.revision = static_cast<client::Revision>(watcher->cursor);
+      batch->push_back(std::move(bookmark));
+    }
   } else {
     std::vector<store::Event> events;
     watcher->cursor = static_cast<store::Revision>(options.after);
