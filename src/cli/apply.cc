@@ -1,5 +1,6 @@
 // allot apply: creates objects from manifests, or changes them to what the manifests say (as
 // kubectl apply does).
+#include "api/registry.h"
 #include "cli/connection.h"
 #include "cli/discovery.h"
 #include "cli/flags.h"
@@ -16,6 +17,7 @@ namespace {
 using text::Value;
 
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+constexpr int kMaxTries = 5;
 constexpr std::string_view kFieldManager = "allot-client-side-apply";
 
 struct ApplyFlags {
@@ -61,12 +63,17 @@ class Applier {
       return base::Error(base::Reason::kInvalid, "cannot use generate name with apply");
     }
     const std::string path = resource_->Path(ns);
-    auto live = connection_.GetJson(resource_->Path(ns, name_));
-    if (!live && live.error().reason() != base::Reason::kNotFound) {
-      return base::Error(live.error());
+    for (int tries = 1;; ++tries) {
+      auto live = connection_.GetJson(resource_->Path(ns, name_));
+      if (!live && live.error().reason() != base::Reason::kNotFound) {
+        return base::Error(live.error());
+      }
+      auto done = live ? Change(object, *live, resource_->Path(ns, name_)) : Create(object, path);
+      // Somebody else was faster: look again, as often as kubectl does.
+      if (done || done.error().reason() != base::Reason::kConflict || tries == kMaxTries) {
+        return done;
+      }
     }
-    return live ? Change(std::move(object), *live, resource_->Path(ns, name_))
-                : Create(std::move(object), path);
   }
 
   [[nodiscard]] std::string FullName() const { return resource_->ShortForm() + "/" + name_; }
@@ -117,7 +124,9 @@ class Applier {
         last = *std::move(parsed);
       }
     }
-    Value patch = MergeThreeWay(last, object, live);
+    const api::KindInfo* const kind =
+        api::FindKind(resource_->group, resource_->version, resource_->kind);
+    Value patch = MergeThreeWay(last, object, live, kind != nullptr ? kind->type : nullptr);
     patch.Erase("status");
     if (patch.members().empty()) {
       result_ = live;
@@ -127,6 +136,8 @@ class Applier {
       result_ = std::move(object);
       return std::string("configured (dry run)");
     }
+    // Merged lists were made from what was read: nobody may have changed it since.
+    patch["metadata"].Set("resourceVersion", Value(live.StringAt({"metadata", "resourceVersion"})));
     ALLOT_ASSIGN_OR_RETURN(result_,
                            connection_.SendJson({.method = "PATCH",
                                                  .target = path + Parameters(),

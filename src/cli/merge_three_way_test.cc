@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "api/registry.h"
 #include "text/json.h"
 
 namespace allot::cli {
 namespace {
+
+using text::Value;
 
 struct Case {
   const char* name;
@@ -44,9 +47,56 @@ TEST(MergeThreeWayTest, PatchesWhatTheUserChanged) {
        R"({"l":[1,2]})"},
   };
   for (const Case& test : kCases) {
-    const auto patch = MergeThreeWay(
-        *text::ParseJson(test.last), *text::ParseJson(test.wanted), *text::ParseJson(test.live));
+    const auto patch = MergeThreeWay(*text::ParseJson(test.last),
+                                     *text::ParseJson(test.wanted),
+                                     *text::ParseJson(test.live),
+                                     nullptr);
     EXPECT_EQ(text::ToJson(patch), test.patch) << test.name;
+  }
+}
+
+TEST(MergeThreeWayTest, ContainersAreMergedByName) {
+  const Case kCases[] = {
+      {"another image; what the server added stays",
+       R"([{"name":"c","image":"a"}])",
+       R"([{"name":"c","image":"b"}])",
+       R"([{"name":"c","image":"a","volumeMounts":[{"name":"t","mountPath":"/t"}]}])",
+       R"([{"name":"c","image":"b","volumeMounts":[{"name":"t","mountPath":"/t"}]}])"},
+      {"nothing applied before: what others added stays",
+       "null",
+       R"([{"name":"c","image":"a"}])",
+       R"([{"name":"c","image":"a","tty":true},{"name":"side","image":"s"}])",
+       ""},
+      {"an element taken out by the user goes",
+       R"([{"name":"c","image":"a"},{"name":"d","image":"a"}])",
+       R"([{"name":"c","image":"a"}])",
+       R"([{"name":"c","image":"a"},{"name":"d","image":"a"},{"name":"side","image":"s"}])",
+       R"([{"name":"c","image":"a"},{"name":"side","image":"s"}])"},
+      {"a member taken out by the user goes",
+       R"([{"name":"c","image":"a","tty":true}])",
+       R"([{"name":"c","image":"a"}])",
+       R"([{"name":"c","image":"a","tty":true,"stdin":true}])",
+       R"([{"name":"c","image":"a","stdin":true}])"},
+      {"lists in elements too",
+       R"([{"name":"c","env":[{"name":"A","value":"1"}]}])",
+       R"([{"name":"c","env":[{"name":"A","value":"2"}]}])",
+       R"([{"name":"c","env":[{"name":"A","value":"1"},{"name":"B","value":"x"}]}])",
+       R"([{"name":"c","env":[{"name":"A","value":"2"},{"name":"B","value":"x"}]}])"},
+  };
+  const auto spec = [](const char* list) {
+    Value containers = *text::ParseJson(list);
+    Value object = Value::Object();
+    if (!containers.is_null()) {
+      object["spec"].Set("containers", std::move(containers));
+    }
+    return object;
+  };
+  const auto* const pod = api::FindKind("", "v1", "Pod")->type;
+  for (const Case& test : kCases) {
+    const Value want = test.patch[0] != '\0' ? spec(test.patch) : Value::Object();
+    EXPECT_EQ(text::ToJson(MergeThreeWay(spec(test.last), spec(test.wanted), spec(test.live), pod)),
+              text::ToJson(want))
+        << test.name;
   }
 }
 
