@@ -47,7 +47,7 @@ AttributeColumnPtr AttributeColumns::Intern(std::string_view name) {
     std::erase_if(columns_, [](const auto& entry) { return entry.second.use_count() == 1; });
   }
   auto column = std::make_shared<AttributeColumn>(name);
-  column->recycled_seen_ = inventory_.recycled().size();
+  column->recycled_seen_ = inventory_.recycled_end();
   columns_.emplace(std::move(key), column);
   return column;
 }
@@ -63,9 +63,14 @@ void AttributeColumns::Sync(AttributeColumn& column) {
   if (column.entries_.size() < inventory_.index_bound()) {
     column.entries_.resize(inventory_.index_bound());
   }
-  const auto recycled = inventory_.recycled();
-  for (; column.recycled_seen_ < recycled.size(); ++column.recycled_seen_) {
-    const auto [first, count] = recycled[column.recycled_seen_];
+  std::span<const inventory::IndexRange> recycled;
+  if (!inventory_.RecycledSince(column.recycled_seen_, recycled)) {
+    for (AttributeColumn::Entry& entry : column.entries_) {
+      entry.count = AttributeColumn::kUnknown;
+    }
+    return;
+  }
+  for (const auto [first, count] : recycled) {
     for (std::uint32_t i = first; i < first + count && i < column.entries_.size(); ++i) {
       column.entries_[i].count = AttributeColumn::kUnknown;
     }

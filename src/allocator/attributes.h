@@ -48,7 +48,7 @@ class AttributeColumn {
   std::string_view domain_, id_;
   std::vector<Entry> entries_;  // by DeviceIndex
   std::vector<std::uint32_t> more_;
-  std::size_t recycled_seen_ = 0;
+  std::uint64_t recycled_seen_ = 0;
 };
 
 using AttributeColumnPtr = std::shared_ptr<AttributeColumn>;

@@ -42,18 +42,13 @@ struct NameEqual {
   }
 };
 
-struct PoolKey {
-  std::string driver;
-  std::string name;
-  friend auto operator<=>(const PoolKey&, const PoolKey&) = default;
-};
-
 // What one node sees beyond the slices without a node name.
 struct NodeEntry {
   std::vector<const Slice*> slices;  // by name
   std::uint64_t version = 0;
   std::uint64_t view_version = 0;
   NodeViewPtr view;
+  bool known = false;  // somebody asked for its view, and it is not gone since
 };
 
 struct TaintRule {
@@ -94,6 +89,7 @@ struct Inventory::Impl {
   std::vector<std::string> log;        // nodes whose view may have changed; "" = all
   std::uint64_t log_start = 0;         // cursor of log[0]
   std::unordered_map<std::string, NodeEntry, TextHash, std::equal_to<>> nodes;
+  std::uint64_t absent_version = 0;  // of nodes without entry: that of the last one dropped
   std::vector<const Slice*> global;  // slices without node name, by name
   std::map<std::string, ClassPtr, std::less<>> classes;
   std::unordered_map<std::string, ClassPtr, TextHash, std::equal_to<>> extended;
@@ -105,7 +101,8 @@ struct Inventory::Impl {
 
   std::uint32_t bound = 0;
   std::map<std::uint32_t, std::vector<std::uint32_t>> free_ranges;  // size -> first indices
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> recycled;
+  std::vector<IndexRange> recycled;
+  std::uint64_t recycled_start = 0;  // cursor of recycled[0]
 
   std::uint32_t TakeRange(std::uint32_t count) {
     if (const auto range = free_ranges.find(count); range != free_ranges.end()) {
@@ -125,7 +122,11 @@ struct Inventory::Impl {
     const auto count = static_cast<std::uint32_t>(slice.devices.size());
     if (count != 0) {
       free_ranges[count].push_back(Value(slice.first));
-      recycled.emplace_back(Value(slice.first), count);
+      if (recycled.size() > kMaxLog) {
+        recycled_start += recycled.size();
+        recycled.clear();
+      }
+      recycled.push_back({Value(slice.first), count});
     }
   }
 
@@ -142,13 +143,30 @@ struct Inventory::Impl {
   }
 
   Pool& PoolOf(const Slice& slice) {
-    const auto [at, added] =
-        pools.try_emplace({std::string(slice.spec->driver), std::string(slice.spec->pool.name)});
+    PoolKey key{std::string(slice.spec->driver), std::string(slice.spec->pool.name)};
+    const auto [at, added] = pools.try_emplace(key);
     if (added) {
-      at->second.driver = at->first.driver;
-      at->second.name = at->first.name;
+      at->second.names = std::make_shared<const PoolKey>(std::move(key));
     }
     return at->second;
+  }
+
+  NodeEntry& EntryOf(std::string_view node_name) {
+    auto found = nodes.find(node_name);
+    if (found == nodes.end()) {
+      found = nodes.try_emplace(std::string(node_name)).first;
+      found->second.version = absent_version;
+    }
+    return found->second;
+  }
+
+  // An entry nobody needs. Its version lives on, so that no version of a node comes twice.
+  void DropIfUnused(std::string_view node_name) {
+    const auto found = nodes.find(node_name);
+    if (found != nodes.end() && !found->second.known && found->second.slices.empty()) {
+      absent_version = std::max(absent_version, found->second.version);
+      nodes.erase(found);
+    }
   }
 
   void SetTaints(Slice& slice) {
@@ -182,14 +200,14 @@ struct Inventory::Impl {
       Note({});
       return;
     }
-    nodes[std::string(*slice.spec->node_name)].version = version;
+    EntryOf(*slice.spec->node_name).version = version;
     Note(*slice.spec->node_name);
     for (const SliceOwner& other : pool.slices) {
       if (!other->local) {
         global_version = version;
         Note({});
       } else if (*other->spec->node_name != *slice.spec->node_name) {
-        nodes[std::string(*other->spec->node_name)].version = version;
+        EntryOf(*other->spec->node_name).version = version;
         Note(*other->spec->node_name);
       }
     }
@@ -201,8 +219,7 @@ struct Inventory::Impl {
     InsertByName(pool.slices, slice);
     pool.views.clear();
     if (slice->local) {
-      InsertByName(nodes[std::string(*slice->spec->node_name)].slices,
-                   static_cast<const Slice*>(slice.get()));
+      InsertByName(EntryOf(*slice->spec->node_name).slices, static_cast<const Slice*>(slice.get()));
     } else {
       InsertByName(global, static_cast<const Slice*>(slice.get()));
     }
@@ -220,9 +237,17 @@ struct Inventory::Impl {
         publisher = nullptr;
       }
     }
-    std::erase(slice->local ? nodes[std::string(*slice->spec->node_name)].slices : global,
-               slice.get());
+    if (slice->local) {
+      std::erase(EntryOf(*slice->spec->node_name).slices, slice.get());
+      DropIfUnused(*slice->spec->node_name);
+    } else {
+      std::erase(global, slice.get());
+    }
     GiveRange(*slice);
+    slice->pool = nullptr;
+    if (pool.slices.empty()) {
+      pools.erase(*std::shared_ptr(pool.names));
+    }
   }
 
   void RuleChanged(const TaintRule& rule) {
@@ -422,11 +447,8 @@ bool Inventory::AnyExtendedResource() const {
 }
 
 NodeViewPtr Inventory::ViewFor(const NodeRef& node) {
-  auto found = impl_->nodes.find(node.name);
-  if (found == impl_->nodes.end()) {
-    found = impl_->nodes.try_emplace(std::string(node.name)).first;
-  }
-  NodeEntry& entry = found->second;
+  NodeEntry& entry = impl_->EntryOf(node.name);
+  entry.known = true;
   const std::uint64_t version = std::max(entry.version, impl_->global_version);
   if (entry.view == nullptr || entry.view_version != version) {
     entry.view = impl_->Gather(node, &entry);
@@ -437,7 +459,8 @@ NodeViewPtr Inventory::ViewFor(const NodeRef& node) {
 
 std::uint64_t Inventory::NodeVersion(std::string_view node_name) const {
   const auto found = impl_->nodes.find(node_name);
-  return std::max(impl_->global_version, found != impl_->nodes.end() ? found->second.version : 0);
+  return std::max(impl_->global_version,
+                  found != impl_->nodes.end() ? found->second.version : impl_->absent_version);
 }
 
 bool Inventory::ChangedNodesSince(std::uint64_t& cursor,
@@ -475,11 +498,19 @@ bool Inventory::NodeSeeing(DeviceId id, std::string_view& node_name) const {
   return pool.one_node == Pool::OneNode::kYes;
 }
 
-void Inventory::ForgetNode(std::string_view node_name) {
+void Inventory::NodeChanged(std::string_view node_name) {
   if (const auto found = impl_->nodes.find(node_name); found != impl_->nodes.end()) {
     found->second.version = ++impl_->version;
     found->second.view = nullptr;
     impl_->Note(node_name);
+  }
+}
+
+void Inventory::NodeGone(std::string_view node_name) {
+  NodeChanged(node_name);
+  if (const auto found = impl_->nodes.find(node_name); found != impl_->nodes.end()) {
+    found->second.known = false;
+    impl_->DropIfUnused(node_name);
   }
 }
 
@@ -562,8 +593,25 @@ std::uint32_t Inventory::index_bound() const {
   return impl_->bound;
 }
 
-std::span<const std::pair<std::uint32_t, std::uint32_t>> Inventory::recycled() const {
-  return impl_->recycled;
+std::uint64_t Inventory::recycled_end() const {
+  return impl_->recycled_start + impl_->recycled.size();
+}
+
+bool Inventory::RecycledSince(std::uint64_t& cursor, std::span<const IndexRange>& ranges) const {
+  const bool complete = cursor >= impl_->recycled_start;
+  ranges = impl_->recycled;
+  if (complete) {
+    ranges = ranges.subspan(cursor - impl_->recycled_start);
+  }
+  cursor = recycled_end();
+  return complete;
+}
+
+Inventory::Sizes Inventory::sizes() const {
+  return {.nodes = impl_->nodes.size(),
+          .pools = impl_->pools.size(),
+          .recycled = impl_->recycled.size(),
+          .log = impl_->log.size()};
 }
 
 std::uint64_t Inventory::version() const {

@@ -6,12 +6,12 @@
 // the writer. See: reference KEP-4381 (structured parameters); docs/architecture.md, pure wing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "api/resource/v1.gen.h"
@@ -44,6 +44,12 @@ enum class DevicePlace : std::uint8_t {
   kHere,
   kNotPublished,  ///< no slice that the node sees lists it
   kOtherNode,     ///< the slice is seen, the device's own rule names other nodes
+};
+
+/// Device indices [first, first + count).
+struct IndexRange {
+  std::uint32_t first;
+  std::uint32_t count;
 };
 
 class Inventory {
@@ -83,8 +89,10 @@ class Inventory {
   /// Which nodes notice when the device is taken or given back: one (its name), none (empty,
   /// `true`), or possibly all (`false`).
   [[nodiscard]] bool NodeSeeing(DeviceId id, std::string_view& node_name) const;
-  /// Forgets the cached view (the node was deleted or its labels changed).
-  void ForgetNode(std::string_view node_name);
+  /// Forgets the cached view: the node's labels changed.
+  void NodeChanged(std::string_view node_name);
+  /// Forgets the node: it was deleted.
+  void NodeGone(std::string_view node_name);
 
   /// The identity of a device, made when it is new. Lifetime: never reused.
   DeviceId InternDevice(std::string_view driver, std::string_view pool, std::string_view device);
@@ -103,9 +111,18 @@ class Inventory {
   [[nodiscard]] std::vector<ClassPtr> Classes() const;
   /// One more than the largest DeviceIndex ever given.
   [[nodiscard]] std::uint32_t index_bound() const;
-  /// Index ranges (first, count) that were given up and may be given again, in order of time;
-  /// caches by DeviceIndex clear the ranges they have not seen yet.
-  [[nodiscard]] std::span<const std::pair<std::uint32_t, std::uint32_t>> recycled() const;
+  /// Index ranges that were given up and may be given again since `cursor`, which is moved on;
+  /// caches by DeviceIndex clear them. False: too many to tell, any index may be among them.
+  /// Lifetime of `ranges`: until the next change.
+  [[nodiscard]] bool RecycledSince(std::uint64_t& cursor,
+                                   std::span<const IndexRange>& ranges) const;
+  /// The cursor of a cache that knows nothing yet.
+  [[nodiscard]] std::uint64_t recycled_end() const;
+  /// Entries of what grows and shrinks with the cluster, for tests.
+  struct Sizes {
+    std::size_t nodes, pools, recycled, log;
+  };
+  [[nodiscard]] Sizes sizes() const;
   /// Counts changes of any kind.
   [[nodiscard]] std::uint64_t version() const;
   /// Counts changes of classes.

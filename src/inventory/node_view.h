@@ -44,6 +44,7 @@ struct Consumer {
 enum class PoolState : std::uint8_t { kComplete, kIncomplete, kInvalid };
 
 struct PoolView {
+  std::shared_ptr<const void> names;  ///< of the texts `driver` and `pool`
   std::string_view driver;
   std::string_view pool;
   PoolState state = PoolState::kComplete;

@@ -184,8 +184,9 @@ PoolViewPtr MakeView(const Pool& pool,
   const std::int64_t want =
       (own != relevant.end() ? *own : relevant.front())->spec->pool.resource_slice_count;
   auto view = std::make_shared<PoolView>();
-  view->driver = pool.driver;
-  view->pool = pool.name;
+  view->names = pool.names;
+  view->driver = pool.names->driver;
+  view->pool = pool.names->name;
   view->generation = generation;
   view->wanted_slices = want;
   view->observed_slices = static_cast<std::int64_t>(relevant.size());

@@ -4,8 +4,10 @@
 // See: KEP-4381, KEP-4815.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,10 +21,15 @@ namespace allot::inventory {
 
 using SliceOwner = std::shared_ptr<Slice>;
 
+struct PoolKey {
+  std::string driver;
+  std::string name;
+  friend auto operator<=>(const PoolKey&, const PoolKey&) = default;
+};
+
 /// All slices of one driver and pool name, in slice name order, and the views made of them.
 struct Pool {
-  std::string_view driver;
-  std::string_view name;
+  std::shared_ptr<const PoolKey> names;  ///< views outlive the pool
   std::vector<SliceOwner> slices;
   struct Cached {
     std::vector<const Slice*> relevant;

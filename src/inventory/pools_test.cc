@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "inventory/objects_test.h"
+#include "inventory/selector_cache.h"
 
 namespace allot::inventory {
 namespace {
@@ -258,6 +259,71 @@ TEST(InventoryTest, DevicesAreFoundForTheNodesThatHaveThem) {
   EXPECT_EQ(place, DevicePlace::kHere);
   EXPECT_EQ(inventory.FindDevice({"x", "p", "z"}, &n2, place), nullptr);
   EXPECT_EQ(place, DevicePlace::kNotPublished);
+}
+
+TEST(InventoryTest, WhatComesAndGoesLeavesNothingBehind) {
+  Inventory inventory;
+  SelectorCache cache(inventory);
+  const std::string_view is_new[] = {"device.attributes['x'].new"};
+  const SelectorSetPtr set = cache.Intern(is_new);
+  std::uint64_t cursor = inventory.recycled_end();
+  NodeViewPtr first;
+  for (int i = 0; i < 10'000; ++i) {
+    base::Arena arena;
+    const std::string name = "n" + std::to_string(i);
+    const auto* const node =
+        FromText<api::core::Node>("{'metadata':{'name':'" + name + "'}}", arena);
+    const NodeRef ref = MakeNodeRef(*node);
+    const std::uint64_t unborn = inventory.NodeVersion(name);
+    // The same index, whose verdict changes with every publication.
+    std::uint32_t passed = 0;
+    for (int generation = 1; generation <= 8; ++generation) {
+      auto* const slice = FromText<api::resource::ResourceSlice>(
+          "{'metadata':{'name':'s'},'spec':{'driver':'x','pool':{'name':'p-" + name +
+              "','generation':" + std::to_string(generation) +
+              ",'resourceSliceCount':1},'nodeName':'" + name +
+              "','devices':[{'name':'d','attributes':{'new':{'bool':" +
+              (generation % 2 == 0 ? "true" : "false") + "}}}]}}",
+          arena);
+      inventory.UpsertSlice(*slice);
+      if (i % 1000 == 0) {
+        cache.Sync(*set);
+        SelectorFailure failure;
+        passed += cache.Test(*set, inventory.Slices().front()->devices[0], failure) ==
+                          SelectorCache::Match::kYes
+                      ? 1
+                      : 0;
+      }
+    }
+    EXPECT_EQ(passed, i % 1000 == 0 ? 4U : 0U);
+    const NodeViewPtr view = inventory.ViewFor(ref);
+    ASSERT_EQ(view->pools.size(), 1U);
+    first = first == nullptr ? view : first;
+    inventory.DeleteSlice("s");
+    EXPECT_TRUE(inventory.ViewFor(ref)->pools.empty());
+    inventory.NodeGone(name);
+    EXPECT_NE(inventory.NodeVersion(name), unborn);
+  }
+  // A node that is only named by a slice, and one that is only asked for.
+  base::Arena arena;
+  Publish(inventory, {"a", 1, 1, "'nodeName':'ghost'", ""}, arena);
+  inventory.DeleteSlice("a");
+  const auto* const asked = FromText<api::core::Node>("{'metadata':{'name':'asked'}}", arena);
+  EXPECT_TRUE(inventory.ViewFor(MakeNodeRef(*asked))->pools.empty());
+  inventory.NodeGone("asked");
+  const Inventory::Sizes sizes = inventory.sizes();
+  EXPECT_EQ(sizes.nodes, 0U);
+  EXPECT_EQ(sizes.pools, 0U);
+  constexpr std::size_t kCap = (std::size_t{1} << 16U) + 1;
+  EXPECT_LE(sizes.recycled, kCap);
+  EXPECT_LE(sizes.log, kCap);
+  // 80,001 ranges later the cache is told to forget all, and is up to date afterwards.
+  std::span<const IndexRange> ranges;
+  EXPECT_FALSE(inventory.RecycledSince(cursor, ranges));
+  EXPECT_TRUE(inventory.RecycledSince(cursor, ranges));
+  EXPECT_TRUE(ranges.empty());
+  // What was handed out still has its names.
+  EXPECT_EQ(first->pools.front()->pool, "p-n0");
 }
 
 TEST(InventoryTest, TheLatestClassServesAResourceName) {

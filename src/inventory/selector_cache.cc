@@ -113,7 +113,7 @@ SelectorSetPtr SelectorCache::Intern(std::span<const std::string_view> expressio
     }
     set->expressions_.push_back(std::move(expression));
   }
-  set->recycled_seen_ = inventory_.recycled().size();
+  set->recycled_seen_ = inventory_.recycled_end();
   sets_.emplace(std::move(key), set);
   return set;
 }
@@ -124,9 +124,12 @@ void SelectorCache::Sync(SelectorSet& set) {
     set.known_.resize(words);
     set.yes_.resize(words);
   }
-  const auto recycled = inventory_.recycled();
-  for (; set.recycled_seen_ < recycled.size(); ++set.recycled_seen_) {
-    const auto [first, count] = recycled[set.recycled_seen_];
+  std::span<const IndexRange> recycled;
+  if (!inventory_.RecycledSince(set.recycled_seen_, recycled)) {
+    std::ranges::fill(set.known_, 0);
+    return;
+  }
+  for (const auto [first, count] : recycled) {
     for (std::uint32_t i = first; i < first + count; ++i) {
       set.known_[i >> 6U] &= ~(std::uint64_t{1} << (i & 63U));
     }
@@ -233,16 +236,19 @@ DerivedPtr SelectorCache::InternDerived(std::string_view expression) {
   } else {
     derived->error_ = program.error().message();
   }
-  derived->recycled_seen_ = inventory_.recycled().size();
+  derived->recycled_seen_ = inventory_.recycled_end();
   derived_.emplace(std::string(expression), derived);
   return derived;
 }
 
 const DerivedExpression::Value& SelectorCache::Derive(DerivedExpression& expression,
                                                       const Device& device) {
-  const auto recycled = inventory_.recycled();
-  for (; expression.recycled_seen_ < recycled.size(); ++expression.recycled_seen_) {
-    const auto [first, count] = recycled[expression.recycled_seen_];
+  std::span<const IndexRange> recycled;
+  if (!inventory_.RecycledSince(expression.recycled_seen_, recycled)) {
+    expression.values_.clear();
+    recycled = {};
+  }
+  for (const auto [first, count] : recycled) {
     for (std::uint32_t i = first; i < first + count; ++i) {
       expression.values_.erase(i);
     }

@@ -43,7 +43,7 @@ class SelectorSet {
   std::vector<Expression> expressions_;
   std::vector<std::uint64_t> known_;
   std::vector<std::uint64_t> yes_;
-  std::size_t recycled_seen_ = 0;
+  std::uint64_t recycled_seen_ = 0;
 };
 
 using SelectorSetPtr = std::shared_ptr<SelectorSet>;
@@ -63,7 +63,7 @@ class DerivedExpression {
   std::shared_ptr<const cel::Program> program_;
   std::string error_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Value>> values_;
-  std::size_t recycled_seen_ = 0;
+  std::uint64_t recycled_seen_ = 0;
 };
 
 using DerivedPtr = std::shared_ptr<DerivedExpression>;

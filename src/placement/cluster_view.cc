@@ -190,7 +190,7 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
   node.ref = ref;
   node.arena = std::move(arena);
   if (!same_labels) {
-    impl_->inventory.ForgetNode(node.name);
+    impl_->inventory.NodeChanged(node.name);
   }
   if (const auto waiting = impl_->homeless.find(node.name); waiting != impl_->homeless.end()) {
     for (PodOnNode& pod : waiting->second) {
@@ -218,7 +218,7 @@ void ClusterView::DeleteNode(std::string_view name) {
     impl_->homeless[node.name] = std::move(node.pods);
   }
   impl_->free_indices.push_back(node.index);
-  impl_->inventory.ForgetNode(name);
+  impl_->inventory.NodeGone(name);
   impl_->soft_tainted -= HasSoftTaint(node) ? 1 : 0;
   impl_->nodes.erase(found);
   impl_->sorted_stale = true;
