@@ -70,7 +70,8 @@ class Deleter {
 
   base::Result<std::vector<Doomed>> FromArguments(const std::vector<std::string>& arguments) {
     std::vector<Doomed> doomed;
-    ALLOT_ASSIGN_OR_RETURN(const std::vector<Target> targets, ParseTargets(discovery_, arguments));
+    ALLOT_ASSIGN_OR_RETURN(const std::vector<Target> targets,
+                           ParseTargets(discovery_, connection_, arguments));
     for (const Target& target : targets) {
       if (!target.name.empty()) {
         doomed.push_back({target.resource, connection_.namespace_(), target.name, ""});

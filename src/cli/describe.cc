@@ -31,6 +31,27 @@ std::string Title(std::string_view name) {
   return out;
 }
 
+/// Text of an object with `before` in front of every line. Control characters become ^X, so that
+/// nothing in an object can drive the terminal.
+std::string Shown(std::string_view text, const std::string& before) {
+  if (text.ends_with('\n')) {
+    text.remove_suffix(1);
+  }
+  std::string out = before;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += before;
+    } else if (byte < 0x20 && c != '\t') {
+      out += '^';
+      out += static_cast<char>(byte + '@');
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 void Print(const Value& object, int depth, std::string& out);
 
 void PrintMember(const std::string& title, const Value& value, int depth, std::string& out) {
@@ -41,10 +62,9 @@ void PrintMember(const std::string& title, const Value& value, int depth, std::s
     Print(value, depth + 1, out);
     return;
   }
-  std::string text = PlainText(value);
-  const std::size_t line_end = text.find('\n');
-  out += indent + title + ":  " +
-         (line_end == std::string::npos ? text : text.substr(0, line_end)) + "\n";
+  const std::string text = PlainText(value);
+  const bool lines = text.find('\n') != std::string::npos;
+  out += indent + title + ":" + Shown(text, lines ? "\n" + indent + "  " : "  ") + "\n";
 }
 
 void Print(const Value& value, int depth, std::string& out) {
@@ -114,11 +134,10 @@ std::string EventsText(const Value& list) {
 
 base::Result<std::string> Describe(Connection& connection,
                                    const Target& target,
+                                   const std::string& ns,
                                    const std::string& name) {
-  ALLOT_ASSIGN_OR_RETURN(Value object,
-                         connection.GetJson(target.resource->Path(connection.namespace_(), name)));
+  ALLOT_ASSIGN_OR_RETURN(Value object, connection.GetJson(target.resource->Path(ns, name)));
   std::string out;
-  const std::string ns(object.StringAt({"metadata", "namespace"}));
   out += "Name:         " + name + "\n";
   if (target.resource->namespaced) {
     out += "Namespace:    " + ns + "\n";
@@ -137,8 +156,9 @@ base::Result<std::string> Describe(Connection& connection,
   Print(object, 0, out);
   const std::string fields =
       "involvedObject.name=" + name + (uid.empty() ? "" : ",involvedObject.uid=" + uid);
-  const std::string events_path =
-      ns.empty() ? "/api/v1/events" : "/api/v1/namespaces/" + client::EscapeUrl(ns) + "/events";
+  const std::string events_path = !target.resource->namespaced
+                                      ? "/api/v1/events"
+                                      : "/api/v1/namespaces/" + client::EscapeUrl(ns) + "/events";
   if (const auto events =
           connection.GetJson(events_path + Query({{"fieldSelector", fields}, {"limit", "500"}}));
       events) {
@@ -166,15 +186,15 @@ int RunDescribe(Arguments arguments, const Io& io) {
     io.err(ErrorText(server.error()));
     return kFailed;
   }
-  const auto targets = ParseTargets(server->discovery, rest);
+  const auto targets = ParseTargets(server->discovery, server->connection, rest);
   if (!targets) {
     io.err("error: " + targets.error().message() + "\n");
     return kFailed;
   }
   int code = kOk;
   bool first = true;
-  const auto show = [&](const Target& target, const std::string& name) {
-    const auto text = Describe(server->connection, target, name);
+  const auto show = [&](const Target& target, const std::string& ns, const std::string& name) {
+    const auto text = Describe(server->connection, target, ns, name);
     if (!text) {
       io.err(ErrorText(text.error()));
       code = kFailed;
@@ -185,7 +205,7 @@ int RunDescribe(Arguments arguments, const Io& io) {
   };
   for (const Target& target : *targets) {
     if (!target.name.empty()) {
-      show(target, target.name);
+      show(target, server->connection.namespace_(), target.name);
       continue;
     }
     const auto list =
@@ -198,7 +218,9 @@ int RunDescribe(Arguments arguments, const Io& io) {
     }
     if (const Value* const items = list->Find("items"); items != nullptr) {
       for (const Value& item : items->items()) {
-        show(target, std::string(item.StringAt({"metadata", "name"})));
+        show(target,
+             std::string(item.StringAt({"metadata", "namespace"})),
+             std::string(item.StringAt({"metadata", "name"})));
       }
     }
   }

@@ -377,7 +377,7 @@ int RunGet(Arguments arguments, const Io& io) {
   if (!discovery) {
     return fail(discovery.error(), kFailed);
   }
-  const auto targets = ParseTargets(*discovery, names);
+  const auto targets = ParseTargets(*discovery, *connection, names);
   if (!targets) {
     io.err("error: " + targets.error().message() + "\n");
     return kFailed;

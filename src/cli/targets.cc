@@ -37,10 +37,16 @@ base::Result<std::vector<const ApiResource*>> ParseTypes(const Discovery& discov
 }  // namespace
 
 base::Result<std::vector<Target>> ParseTargets(const Discovery& discovery,
+                                               const Connection& connection,
                                                const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     return Error(Reason::kInvalid,
                  "you must specify the type of resource, as in `pods`, `pods NAME` or `pod/NAME`");
+  }
+  if (connection.all_namespaces() &&
+      (arguments.size() > 1 || arguments[0].find('/') != std::string::npos)) {
+    return Error(Reason::kInvalid,
+                 "a resource cannot be retrieved by name across all namespaces: use -n NAMESPACE");
   }
   std::vector<Target> targets;
   if (arguments[0].find('/') != std::string::npos) {

@@ -15,10 +15,12 @@ struct Target {
   std::string name;  // "" = all of them
 };
 
-/// Errors: kInvalid for mixed or missing arguments, as kubectl words them; those of
-/// Discovery::Find.
+/// Errors: kInvalid for mixed or missing arguments and for names across all namespaces, as kubectl
+/// words them; those of Discovery::Find.
 [[nodiscard]] base::Result<std::vector<Target>> ParseTargets(
-    const Discovery& discovery, const std::vector<std::string>& arguments);
+    const Discovery& discovery,
+    const Connection& connection,
+    const std::vector<std::string>& arguments);
 
 /// "a=1&b=2" from pairs, empty values left out, with '?' in front; "" when nothing is left.
 [[nodiscard]] std::string Query(const std::vector<std::pair<std::string, std::string>>& parameters);

@@ -215,7 +215,7 @@ int RunWait(Arguments arguments, const Io& io) {
     io.err(ErrorText(server.error()));
     return kFailed;
   }
-  const auto targets = ParseTargets(server->discovery, rest);
+  const auto targets = ParseTargets(server->discovery, server->connection, rest);
   if (!targets) {
     return fail(targets.error().message(), kUsage);
   }

@@ -59,6 +59,31 @@ class AllotTest(unittest.TestCase):
         for path in written:
             self.assertEqual(os.stat(path).st_mode & 0o077, 0, path)
 
+    def test_apply_changes_one_field_and_keeps_what_others_added(self):
+        pod = "{apiVersion: v1, kind: Pod, metadata: {name: image, namespace: default}, spec: {containers: [{name: c, image: 'x:%d'}]}}"
+        allot = self.plane.allot
+        self.assertIn("created", allot("apply", "-f", "-", stdin=pod % 1)[1])
+        _, before, _ = allot("get", "pod", "image", "-o", "json")
+        self.assertIn("configured", allot("apply", "-f", "-", stdin=pod % 2)[1])
+        self.assertIn("unchanged", allot("apply", "-f", "-", stdin=pod % 2)[1])
+        _, after, _ = allot("get", "pod", "image", "-o", "json")
+        old, new = (json.loads(text)["spec"]["containers"][0] for text in (before, after))
+        self.assertEqual((old["image"], new["image"]), ("x:1", "x:2"))
+        self.assertEqual(old.get("volumeMounts"), new.get("volumeMounts"))
+        allot("delete", "pod", "image", "--now")
+
+    def test_describe_shows_all_namespaces_all_lines_and_no_control_characters(self):
+        lines = '{apiVersion: v1, kind: ConfigMap, metadata: {name: lines, namespace: kube-system}, data: {text: "one\\ntwo\\e[31m"}}'
+        allot = self.plane.allot
+        allot("apply", "-n", "kube-system", "-f", "-", stdin=lines)
+        _, out, _ = allot("describe", "configmaps", "-A")
+        for text in ("kube-root-ca.crt", "kube-system", "    one\n    two^[[31m"):
+            self.assertIn(text, out)
+        self.assertNotIn("\x1b", out)
+        code, _, err = allot("describe", "configmap", "lines", "-A", check=False)
+        self.assertEqual(code, 1)
+        self.assertIn("cannot be retrieved by name across all namespaces", err)
+
     def test_errors_say_what_and_where(self):
         cases = [
             (["get", "podz"], None, "did you mean \"pods\"?"),
