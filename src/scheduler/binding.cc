@@ -25,33 +25,33 @@ std::string KeyOf(const api::resource::ResourceClaim& claim) {
 
 void Scheduler::StartWorkers() {
   for (int i = 0; i < options_.bind_workers; ++i) {
-    outboxes_.push_back(std::make_unique<base::Mailbox<Binding*>>());
+    outboxes_.push_back(std::make_unique<base::Mailbox<Handed>>());
     workers_.emplace_back([this, &outbox = *outboxes_.back()] { RunWorker(outbox); });
   }
 }
 
-void Scheduler::RunWorker(base::Mailbox<Binding*>& outbox) {
-  std::vector<Binding*> batch;
+void Scheduler::RunWorker(base::Mailbox<Handed>& outbox) {
+  std::vector<Handed> batch;
   while (outbox.Wait(batch)) {
-    for (Binding* const binding : batch) {
-      // The binding belongs to this thread until the posted task runs.
-      const std::string uid = binding->job.uid;
-      if (binding->stage == Stage::kClaims) {
-        binding->outcome = WriteClaims(client_, binding->job);
-        if (binding->outcome.result && !binding->job.wait_for_devices) {
-          binding->outcome.result = Bind(client_, binding->job, {});
-          binding->stage = Stage::kBinding;
-        }
-      } else {
-        binding->outcome.result = Bind(client_, binding->job, {});
+    for (const Handed& handed : batch) {
+      // Job and outcome belong to this thread until the posted task runs; the stage never does.
+      const CommitJob& job = handed.binding->job;
+      CommitOutcome& outcome = handed.binding->outcome;
+      if (!handed.claims_written) {
+        outcome = WriteClaims(client_, job);
       }
-      loop_.Post([this, uid] { ClaimsWritten(uid); });
+      const bool binds = handed.claims_written || (outcome.result && !job.wait_for_devices);
+      if (binds) {
+        outcome.result = Bind(client_, job, {});
+      }
+      loop_.Post([this, uid = job.uid, binds] { ClaimsWritten(uid, binds); });
     }
   }
 }
 
 void Scheduler::Hand(Binding& binding) {
-  outboxes_[next_worker_++ % outboxes_.size()]->Post(&binding);
+  outboxes_[next_worker_++ % outboxes_.size()]->Post(
+      {.binding = &binding, .claims_written = binding.stage == Stage::kBinding});
 }
 
 void Scheduler::Commit(std::unique_ptr<Binding> owned) {
@@ -63,10 +63,10 @@ void Scheduler::Commit(std::unique_ptr<Binding> owned) {
     return;
   }
   binding.outcome = WriteClaims(client_, binding.job);
-  ClaimsWritten(uid);
+  ClaimsWritten(uid, false);
 }
 
-void Scheduler::ClaimsWritten(const std::string& uid) {
+void Scheduler::ClaimsWritten(const std::string& uid, bool bound) {
   const auto found = bindings_.find(uid);
   if (found == bindings_.end()) {
     return;
@@ -75,7 +75,10 @@ void Scheduler::ClaimsWritten(const std::string& uid) {
   for (const client::Item& item : binding.outcome.written) {
     claims_.Written(item);
   }
-  if (!binding.outcome.result || binding.stage == Stage::kBinding) {
+  if (bound) {
+    binding.stage = Stage::kBinding;
+  }
+  if (!binding.outcome.result || bound) {
     Finish(uid, base::Result<void>(binding.outcome.result));
     return;
   }
@@ -138,15 +141,7 @@ void Scheduler::CheckWaiting(const std::string& uid) {
   if (check.state == BindingState::kWaiting) {
     return;
   }
-  for (const ClaimWrite& write : binding.job.claims) {
-    const auto waiting = waiting_by_claim_.find(KeyOf(*write.claim));
-    if (waiting != waiting_by_claim_.end()) {
-      waiting->second.erase(uid);
-      if (waiting->second.empty()) {
-        waiting_by_claim_.erase(waiting);
-      }
-    }
-  }
+  StopWaiting(binding);
   if (check.state == BindingState::kReady) {
     CountConditions(binding, "success");
     BindNow(binding);
@@ -156,6 +151,18 @@ void Scheduler::CheckWaiting(const std::string& uid) {
   binding.outcome.result = base::Error(
       base::Reason::kInternalError, "running PreBind plugin \"DynamicResources\": " + check.error);
   Finish(uid, base::Result<void>(binding.outcome.result));
+}
+
+void Scheduler::StopWaiting(const Binding& binding) {
+  for (const ClaimWrite& write : binding.job.claims) {
+    const auto waiting = waiting_by_claim_.find(KeyOf(*write.claim));
+    if (waiting != waiting_by_claim_.end()) {
+      waiting->second.erase(binding.job.uid);
+      if (waiting->second.empty()) {
+        waiting_by_claim_.erase(waiting);
+      }
+    }
+  }
 }
 
 void Scheduler::CountConditions(const Binding& binding, std::string_view status) {
@@ -194,6 +201,9 @@ void Scheduler::Finish(const std::string& uid, const base::Result<void>& result)
   }
   const std::unique_ptr<Binding> binding = std::move(found->second);
   bindings_.erase(found);
+  if (binding->stage == Stage::kWaiting) {
+    StopWaiting(*binding);
+  }
   const double seconds = Seconds(loop_.Now() - binding->started);
   if (!result) {
     metrics_.Attempt(AttemptResult::kError, seconds);
@@ -226,7 +236,7 @@ void Scheduler::TakeBack(Binding& binding, const base::Status& why) {
           return item.object->uid() == write.claim.object->uid();
         });
     if (write.allocation != nullptr && (chain_lost || !written)) {
-      claims_.Forget(write.claim->metadata.namespace_, write.claim->metadata.name);
+      claims_.Forget(*write.claim);
     }
   }
   if (!chain_lost) {

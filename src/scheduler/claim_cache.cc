@@ -1,5 +1,6 @@
 #include "scheduler/claim_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace allot::scheduler {
@@ -7,6 +8,20 @@ namespace allot::scheduler {
 using api::resource::AllocationResult;
 using api::resource::ResourceClaim;
 using client::Typed;
+
+namespace {
+
+bool SameDevices(const inventory::ClaimUse& a, const inventory::ClaimUse& b) {
+  const auto same_amount = [](const auto& x, const auto& y) {
+    return x.name == y.name && x.amount == y.amount;
+  };
+  return std::ranges::equal(a.devices, b.devices, [&](const auto& x, const auto& y) {
+    return x.device == y.device && x.shared == y.shared &&
+           std::ranges::equal(x.consumed, y.consumed, same_amount);
+  });
+}
+
+}  // namespace
 
 std::string ClaimCache::Key(std::string_view ns, std::string_view name) {
   std::string key;
@@ -36,6 +51,7 @@ ClaimEffect ClaimCache::Apply(const client::Change& change) {
   effect.created = !entry.seen;
   effect.changed = true;
   if (entry.seen && entry.seen->uid() != object->uid()) {
+    effect.given_back = static_cast<bool>(entry.handle);
     entry = Entry();  // deleted and made again under the same name
   }
   entry.seen = object;
@@ -48,12 +64,14 @@ ClaimEffect ClaimCache::Apply(const client::Change& change) {
   const auto& claim = *static_cast<const ResourceClaim*>(change.item.view.get());
   if (claim.status.allocation != nullptr) {
     entry.in_flight = false;
-    if (!entry.confirmed) {
-      // Somebody else may have allocated it otherwise than we assumed: what the server says holds.
-      auto handle = allocated_.Commit(inventory_.UseOf(claim, *claim.status.allocation));
-      entry.handle = std::move(handle);
-      entry.confirmed = true;
+    // Somebody else may have allocated it otherwise than we assumed, or freed and allocated it
+    // again while the informer did not look: what the server says holds.
+    inventory::ClaimUse use = inventory_.UseOf(claim, *claim.status.allocation);
+    if (!entry.handle || !SameDevices(*entry.handle.use(), use)) {
+      effect.given_back |= static_cast<bool>(entry.handle);
+      entry.handle = allocated_.Commit(std::move(use));
     }
+    entry.confirmed = true;
   } else if (!entry.in_flight && entry.handle) {
     entry.handle = {};
     entry.confirmed = false;
@@ -109,10 +127,10 @@ void ClaimCache::Written(const client::Item& item) {
   }
 }
 
-bool ClaimCache::Forget(std::string_view ns, std::string_view name) {
-  const auto found = entries_.find(Key(ns, name));
-  if (found == entries_.end()) {
-    return false;
+bool ClaimCache::Forget(const ResourceClaim& claim) {
+  const auto found = entries_.find(Key(claim.metadata.namespace_, claim.metadata.name));
+  if (found == entries_.end() || found->second.seen->uid() != claim.metadata.uid) {
+    return false;  // gone with its devices; another of its name keeps what it holds
   }
   Entry& entry = found->second;
   entry.in_flight = false;

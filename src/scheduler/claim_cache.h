@@ -50,8 +50,8 @@ class ClaimCache {
   void Assume(const Claim& claim, const api::resource::AllocationResult& allocation);
   /// The server took our write: this is the claim now.
   void Written(const client::Item& item);
-  /// Our write was not made after all. Returns whether devices became free.
-  bool Forget(std::string_view ns, std::string_view name);
+  /// Our write of `claim` was not made after all. Returns whether devices became free.
+  bool Forget(const Claim& claim);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 

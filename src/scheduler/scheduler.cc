@@ -132,6 +132,7 @@ bool Scheduler::ScheduleSome() {
     ScheduleOne(*pod);
   }
   metrics_.Pending(queue_);
+  metrics_.CacheSize(nodes_.size(), pods_.size(), claims_.size());
   ArmTimer();
   return tried > 0 && queue_.HasWork();
 }

@@ -36,7 +36,6 @@ namespace allot::scheduler {
 struct Options {
   std::string scheduler_name = "default-scheduler";
   inventory::Features features{};
-  placement::Profile profile = placement::Profile::kCompatible;
   SchedulingQueue::Options queue{};
   /// Threads that write decisions when the client is not local.
   int bind_workers = 16;
@@ -67,12 +66,15 @@ class Scheduler {
   [[nodiscard]] const SchedulingQueue& queue() const { return queue_; }
   [[nodiscard]] const placement::ClusterView& view() const { return view_; }
   [[nodiscard]] const client::EventRecorder& recorder() const { return recorder_; }
+  /// Claims whose devices are being made ready for a pod.
+  [[nodiscard]] std::size_t claims_awaited() const { return waiting_by_claim_.size(); }
 
  private:
   using Pod = api::core::Pod;
 
   enum class Stage : std::uint8_t { kClaims, kWaiting, kBinding };
-  /// A decision on its way to the API.
+  /// A decision on its way to the API. While it is handed to a worker, `job` and `outcome` belong
+  /// to that worker; everything else is the loop's at all times.
   struct Binding {
     CommitJob job;
     CommitOutcome outcome;
@@ -80,6 +82,11 @@ class Scheduler {
     base::MonoTime started{};
     Stage stage = Stage::kClaims;
     base::MonoTime waiting_since{};
+  };
+  /// What a worker is to do. Lifetime: the binding stays until the worker has answered.
+  struct Handed {
+    Binding* binding = nullptr;
+    bool claims_written = false;  ///< only the binding is left to be done
   };
   /// The claims of a pod as Place wants them.
   struct PodClaims {
@@ -115,14 +122,16 @@ class Scheduler {
   // binding.cc
   void Commit(std::unique_ptr<Binding> binding);
   void Hand(Binding& binding);
-  void ClaimsWritten(const std::string& uid);
+  /// `bound`: the pod's binding was tried, too.
+  void ClaimsWritten(const std::string& uid, bool bound);
   void CheckWaiting(const std::string& uid);
   void CheckLater(const std::string& uid);
+  void StopWaiting(const Binding& binding);
   void BindNow(Binding& binding);
   void Finish(const std::string& uid, const base::Result<void>& result);
   void TakeBack(Binding& binding, const base::Status& why);
   void StartWorkers();
-  void RunWorker(base::Mailbox<Binding*>& outbox);
+  void RunWorker(base::Mailbox<Handed>& outbox);
   void CountConditions(const Binding& binding, std::string_view status);
 
   // scheduler.cc, continued, and preemption.cc
@@ -170,7 +179,7 @@ class Scheduler {
   std::unordered_map<std::string, std::unordered_set<std::string>> waiting_by_claim_;
   base::MonoTime timer_at_ = base::MonoTime::max();
 
-  std::vector<std::unique_ptr<base::Mailbox<Binding*>>> outboxes_;
+  std::vector<std::unique_ptr<base::Mailbox<Handed>>> outboxes_;
   std::vector<std::thread> workers_;
   std::size_t next_worker_ = 0;
 };

@@ -142,6 +142,9 @@ TEST_F(SchedulerTest, AllocatesReservesBindsAndTells) {
                           {{"profile", "default-scheduler"}, {"result", "scheduled"}}),
             1);
   EXPECT_EQ(scheduler->queue().size(), 0U);
+  for (const char* type : {"nodes", "pods", "claims"}) {
+    EXPECT_EQ(metrics.Value("scheduler_cache_size", {{"type", type}}), 1) << type;
+  }
 }
 
 TEST_F(SchedulerTest, APodThatDoesNotFitIsToldWhyAndTriedWhenADeviceComes) {
@@ -357,8 +360,10 @@ TEST_F(BindingConditionsTest, ThePodIsBoundWhenItsDevicesAreReady) {
                                       "conditions for device on node n1"}));
   Pass(seconds(30));
   EXPECT_EQ(NodeOf("p"), "");
+  EXPECT_EQ(scheduler->claims_awaited(), 1U);
   Report("Attached");
   EXPECT_EQ(NodeOf("p"), "n1");
+  EXPECT_EQ(scheduler->claims_awaited(), 0U);
 }
 
 TEST_F(BindingConditionsTest, AFailureIsReportedAndTheReservationGoes) {
@@ -388,6 +393,7 @@ TEST_F(BindingConditionsTest, ADeletedPodWaitsNoLonger) {
   api.Remove(client::ResourceOf<Pod>(), "default", "p");
   Run();
   EXPECT_TRUE(Claim("c")->status.reserved_for.empty());
+  EXPECT_EQ(scheduler->claims_awaited(), 0U);
 }
 
 TEST_F(SchedulerTest, APodOfHigherPriorityMakesRoom) {
@@ -453,6 +459,68 @@ TEST_F(SchedulerTest, WorksThroughARemoteServerWithWorkers) {
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(NodeOf("p" + std::to_string(i)), "n1");
   }
+  scheduler.reset();
+}
+
+TEST_F(SchedulerTest, WorkersBindPodsThatWaitedForTheirDevices) {
+  allot::testing::RemoteClient remote(api);
+  use = &remote;
+  AddNode("n1");
+  AddClass();
+  api.Add<ResourceSlice>(R"({"metadata":{"name":"s"},"spec":{"driver":"d.example.com",
+      "pool":{"name":"n1","generation":1,"resourceSliceCount":1},"nodeName":"n1","devices":
+      [{"name":"d0","bindingConditions":["Attached"],"bindingFailureConditions":["Broken"]}]}})");
+  AddClaim("c");
+  AddPod("p", "c");
+  Start();
+  for (int i = 0; i < 100'000 && scheduler->claims_awaited() == 0; ++i) {
+    Run();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(scheduler->claims_awaited(), 1U);
+  EXPECT_EQ(NodeOf("p"), "");
+  api.Change(client::ResourceOf<ResourceClaim>(),
+             "default",
+             "c",
+             R"({"status":{"devices":[{"driver":"d.example.com","pool":"n1","device":"d0",
+      "conditions":[{"type":"Attached","status":"True","reason":"R","message":"m"}]}]}})");
+  for (int i = 0; i < 100'000 && scheduler->queue().size() > 0; ++i) {
+    Run();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(NodeOf("p"), "n1");
+  EXPECT_EQ(scheduler->claims_awaited(), 0U);
+  scheduler.reset();
+}
+
+// The loop looks at decisions that workers hold (a thread sanitizer sees how).
+TEST_F(SchedulerTest, PodsDeletedInTheHandsOfWorkersEndOnce) {
+  allot::testing::RemoteClient remote(api);
+  use = &remote;
+  AddNode("n1");
+  Start();
+  constexpr int kPods = 8;
+  for (int i = 0; i < kPods; ++i) {
+    AddPod("p" + std::to_string(i));
+  }
+  Run();
+  for (int i = 0; i < kPods; ++i) {
+    api.Remove(client::ResourceOf<Pod>(), "default", "p" + std::to_string(i));
+  }
+  const auto ended = [this] {
+    double sum = 0;
+    for (const char* result : {"scheduled", "error"}) {
+      sum += metrics.Value("scheduler_schedule_attempts_total",
+                           {{"profile", "default-scheduler"}, {"result", result}});
+    }
+    return sum;
+  };
+  for (int i = 0; i < 100'000 && ended() < kPods; ++i) {
+    Run();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(ended(), kPods);
+  EXPECT_EQ(scheduler->queue().size(), 0U);
   scheduler.reset();
 }
 
