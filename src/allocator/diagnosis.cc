@@ -7,7 +7,6 @@ std::string_view CauseName(CauseKind kind) {
     case CauseKind::kNoNodes: return "NoNodes";
     case CauseKind::kClaimMissing: return "ClaimMissing";
     case CauseKind::kTemplateMissing: return "TemplateMissing";
-    case CauseKind::kClaimPending: return "ClaimPending";
     case CauseKind::kClaimPinned: return "ClaimPinned";
     case CauseKind::kClassMissing: return "ClassMissing";
     case CauseKind::kRequestInvalid: return "RequestInvalid";

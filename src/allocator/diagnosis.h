@@ -16,7 +16,6 @@ enum class CauseKind : std::uint8_t {
   kNoNodes,              ///< the cluster has no nodes
   kClaimMissing,         ///< a claim does not exist, is being deleted or belongs to somebody else
   kTemplateMissing,      ///< the claim has not been made from its template
-  kClaimPending,         ///< the claim is in the process of being allocated for another pod
   kClaimPinned,          ///< the allocated claim is not usable on this node
   kClassMissing,         ///< the device class does not exist
   kRequestInvalid,       ///< the request cannot be served as written (feature off, unknown mode)

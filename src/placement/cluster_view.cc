@@ -232,6 +232,8 @@ void ClusterView::UpsertPod(const api::core::Pod& pod, std::string_view node_nam
     return;
   }
   PodOnNode counted;
+  counted.ns = pod.metadata.namespace_;
+  counted.name = pod.metadata.name;
   counted.uid = pod.metadata.uid;
   counted.priority = pod.spec.priority != nullptr ? *pod.spec.priority : 0;
   const bool takes = impl_->inventory.features().node_allocatable_resources;

@@ -19,6 +19,8 @@
 namespace allot::placement {
 
 struct PodOnNode {
+  std::string ns;
+  std::string name;
   std::string uid;
   std::int32_t priority = 0;
   Resources requests;

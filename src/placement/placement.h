@@ -21,12 +21,10 @@ namespace allot::placement {
 /// One claim of the pod, in the order of spec.resourceClaims.
 struct ClaimInput {
   const api::resource::ResourceClaim* claim = nullptr;
-  /// Set when the claim is allocated (status.allocation) or its allocation is in flight.
+  /// Set when the claim is allocated (status.allocation).
   const api::resource::AllocationResult* allocation = nullptr;
   /// The allocation cannot be used any more (binding conditions failed or timed out).
   bool conditions_failed = false;
-  /// Another pod's scheduling has the claim in flight.
-  bool in_flight = false;
   /// The pod's name for it (spec.resourceClaims[].name); may be left out for named claims.
   schema::Str entry;
 };
@@ -48,6 +46,13 @@ enum class Placed : std::uint8_t {
   kError,          ///< `error` ends the attempt (reason SchedulerError), upstream's text
 };
 
+/// A pod that preemption would delete.
+struct Victim {
+  std::string ns;
+  std::string name;
+  std::string uid;
+};
+
 struct Decision {
   Placed placed = Placed::kUnschedulable;
   std::string node;
@@ -55,8 +60,8 @@ struct Decision {
   /// kUnschedulable: the parts of diagnosis.message, before and after what other post-filters say.
   std::string filter_text;      ///< "0/3 nodes are available: 3 Insufficient cpu."
   std::string preemption_text;  ///< "preemption: 0/3 nodes are available: ..."
-  /// Not empty: deleting these pods (by uid) on `nominated_node` would make room.
-  std::vector<std::string> victims;
+  /// Not empty: deleting these pods on `nominated_node` would make room.
+  std::vector<Victim> victims;
   std::string nominated_node;
   /// One result for each claim without allocation, in claim order; the extended-resource claim
   /// last.

@@ -70,11 +70,6 @@ std::string Placer::Impl::PreFilter(const Attempt& attempt,
     if (input.allocation != nullptr) {
       continue;
     }
-    if (input.in_flight) {
-      cause = {CauseKind::kClaimPending, "claim " + Display(*input.claim), 1, "", ""};
-      return fmt::format("resource claim {} is in the process of being allocated",
-                         Display(*input.claim));
-    }
     for (const auto& request : input.claim->spec.devices.requests) {
       const auto check = [&](schema::Str name, schema::Str device_class) -> std::string {
         if (device_class.empty()) {

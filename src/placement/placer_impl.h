@@ -158,10 +158,10 @@ struct Placer::Impl {
               const Resolvable& resolvable,
               Decision& decision);
   /// The pods of lower priority on `node` whose removal lets the pod in; as few as possible.
-  std::vector<std::string> VictimsOn(Attempt& attempt,
-                                     const NodeInfo& node,
-                                     NodeStatus& why,
-                                     std::int32_t& highest);
+  std::vector<Victim> VictimsOn(Attempt& attempt,
+                                const NodeInfo& node,
+                                NodeStatus& why,
+                                std::int32_t& highest);
   /// DefaultPreemption's part of the message, and victims when there are any.
   void Preempt(Attempt& attempt, const Resolvable& resolvable, Decision& decision);
   [[nodiscard]] bool AnyVictims(const Attempt& attempt) const {

@@ -192,6 +192,19 @@ TEST(PlacerTest, AnErrorOnOneOfManyNodesDoesNotEndTheAttempt) {
   }
 }
 
+TEST(PlacerTest, VictimsAreNamedInFull) {
+  World world;
+  world.Node("n1");
+  ASSERT_EQ(world.Run(*world.Pod("low", "'cpu':'5'", ",'priority':1")), "n1");
+  ASSERT_EQ(world.Run(*world.Pod("mid", "'cpu':'3'", ",'priority':2")), "n1");
+  const Decision decision = world.Place(*world.Pod("high", "'cpu':'4'", ",'priority':9"));
+  EXPECT_EQ(decision.nominated_node, "n1");
+  ASSERT_EQ(decision.victims.size(), 1U);
+  EXPECT_EQ(decision.victims[0].ns, "default");
+  EXPECT_EQ(decision.victims[0].name, "low");
+  EXPECT_EQ(decision.victims[0].uid, "low");
+}
+
 TEST(LoadIndexTest, KeepsNodesInOrderOfLoad) {
   LoadIndex index;
   const auto order = [&] {

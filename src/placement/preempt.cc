@@ -26,10 +26,10 @@ void Placer::Impl::Reject(Attempt& attempt,
   Finish(decision);
 }
 
-std::vector<std::string> Placer::Impl::VictimsOn(Attempt& attempt,
-                                                 const NodeInfo& node,
-                                                 NodeStatus& why,
-                                                 std::int32_t& highest) {
+std::vector<Victim> Placer::Impl::VictimsOn(Attempt& attempt,
+                                            const NodeInfo& node,
+                                            NodeStatus& why,
+                                            std::int32_t& highest) {
   std::vector<const PodOnNode*> victims;
   Resources requested = node.requested;
   std::vector<const PodOnNode*> kept;
@@ -66,7 +66,7 @@ std::vector<std::string> Placer::Impl::VictimsOn(Attempt& attempt,
     return std::pair(-std::int64_t{a->priority}, std::string_view(a->uid)) <
            std::pair(-std::int64_t{b->priority}, std::string_view(b->uid));
   });
-  std::vector<std::string> out;
+  std::vector<Victim> out;
   for (const PodOnNode* const victim : victims) {
     requested.Add(victim->requests);
     kept.push_back(victim);
@@ -74,7 +74,7 @@ std::vector<std::string> Placer::Impl::VictimsOn(Attempt& attempt,
       requested.Subtract(victim->requests);
       kept.pop_back();
       highest = out.empty() ? victim->priority : std::max(highest, victim->priority);
-      out.push_back(victim->uid);
+      out.push_back({.ns = victim->ns, .name = victim->name, .uid = victim->uid});
     }
   }
   return out;
@@ -94,7 +94,7 @@ void Placer::Impl::Preempt(Attempt& attempt, const Resolvable& resolvable, Decis
   for (const NodeInfo* const node : resolvable.nodes) {
     NodeStatus why;
     std::int32_t highest = 0;
-    std::vector<std::string> victims = VictimsOn(attempt, *node, why, highest);
+    std::vector<Victim> victims = VictimsOn(attempt, *node, why, highest);
     if (victims.empty()) {
       for (std::string& reason : why.reasons) {
         ++reasons[std::move(reason)];

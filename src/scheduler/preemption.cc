@@ -1,7 +1,4 @@
 // Preemption: pods of lower priority make room for one that fits nowhere else.
-#include <algorithm>
-#include <vector>
-
 #include <fmt/format.h>
 
 #include "client/pod_conditions.h"
@@ -12,19 +9,18 @@ namespace allot::scheduler {
 void Scheduler::Preempt(const QueuedPod& queued,
                         const Pod& pod,
                         const placement::Decision& decision) {
-  // Placement names victims by uid; they are looked up here because preemption is rare.
-  std::vector<client::ObjectRef> victims;
-  pods_.ForEach([&](const client::ObjectRef& object) {
-    if (std::ranges::find(decision.victims, object->uid()) != decision.victims.end()) {
-      victims.push_back(object);
-    }
-  });
   client::WriteOptions write;
   write.ack = client::Ack::kSequenced;
   const quantity::Time now = client::ToTime(loop_.clock().Now());
   const std::string message =
       fmt::format("{}: preempting to accommodate a higher priority pod", options_.scheduler_name);
-  for (const client::ObjectRef& object : victims) {
+  std::size_t found = 0;
+  for (const placement::Victim& chosen : decision.victims) {
+    const client::ObjectRef object = pods_.Find(chosen.ns, chosen.name);
+    if (!object || object->uid() != chosen.uid) {
+      continue;  // gone already
+    }
+    ++found;
     const auto victim = client::ViewOf<Pod>({object, nullptr});
     if (!victim || (*victim)->metadata.deletion_timestamp != nullptr) {
       continue;
@@ -52,7 +48,7 @@ void Scheduler::Preempt(const QueuedPod& queued,
         "Preempting",
         fmt::format("Preempted by pod {} on node {}", queued.uid, decision.nominated_node));
   }
-  metrics_.Preemption(victims.size());
+  metrics_.Preemption(found);
   Nominate(pod.metadata.namespace_, pod.metadata.name, queued.uid, decision.nominated_node);
 }
 
@@ -68,7 +64,8 @@ void Scheduler::Nominate(std::string_view ns,
   const auto nominated = client::Patch<Pod>(
       client_, ns, name, client::PatchType::kStrategicMerge, patch, "status", write);
   if (!nominated && nominated.error().reason() != base::Reason::kNotFound) {
-    log_.Warning("could not nominate a node", {telemetry::Field(nominated.error())});
+    log_.Warning("could not nominate a node",
+                 {{"pod", fmt::format("{}/{}", ns, name)}, telemetry::Field(nominated.error())});
   }
 }
 
