@@ -138,8 +138,11 @@ class Simulator {
       name = fmt::format("{}-{}", pod_name, entry.name);
     }
     const auto found = claims_.find({ns, name});
-    if (found != claims_.end()) {
-      return &found->second;
+    // A claim yet to be made gets a name of its own when the one we would give is on its way out.
+    const bool made_anew = ref.state == api::ClaimRefState::kNotCreated && found != claims_.end() &&
+                           found->second.claim->metadata.deletion_timestamp != nullptr;
+    if (found != claims_.end() && !made_anew) {
+      return IsUsable(pod, ref, *found->second.claim, cause) ? &found->second : nullptr;
     }
     if (ref.state == api::ClaimRefState::kNotCreated || ref.generated) {
       return FromTemplate(pod, entry, ns, name, cause);
@@ -150,6 +153,36 @@ class Simulator {
              fmt::format("could not find ResourceClaim \"{}/{}\"", ns, name),
              "create the claim, or correct resourceClaimName"};
     return nullptr;
+  }
+
+  // The scheduler holds pods of such claims back without a try.
+  static bool IsUsable(const Pod& pod,
+                       const api::ClaimRef& ref,
+                       const res::ResourceClaim& claim,
+                       Cause& cause) {
+    const auto [ns, name] = KeyOf(claim.metadata);
+    cause = {CauseKind::kClaimMissing, fmt::format("claim {}/{}", ns, name), 1, {}, {}};
+    if (claim.metadata.deletion_timestamp != nullptr) {
+      cause.example = fmt::format("resourceclaim \"{}\" is being deleted", name);
+      cause.hint = ref.generated ? "delete the pod: a new one gets a new claim"
+                                 : "once it is gone, create the claim again, or name another";
+      return false;
+    }
+    // Manifests have no uids to tell owners by.
+    const bool told = ref.generated && ref.state == api::ClaimRefState::kNamed &&
+                      !pod.metadata.uid.empty() && !claim.metadata.uid.empty();
+    const api::meta::OwnerReference* const owner = api::ControllerOf(claim.metadata);
+    if (told && (owner == nullptr || owner->uid != pod.metadata.uid)) {
+      cause.example =
+          fmt::format("ResourceClaim {}/{} was not created for Pod {}/{} (Pod is not owner)",
+                      ns,
+                      name,
+                      ns,
+                      pod.metadata.name);
+      cause.hint = "delete the claim of the same name";
+      return false;
+    }
+    return true;
   }
 
   ClaimState* FromTemplate(const Pod& pod,

@@ -89,6 +89,23 @@ const std::string kClaimOnN2 =
     "nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: "
     "[n2]}]}]}}, reservedFor: [{resource: pods, name: other, uid: other}]}\n";
 
+// Would fit, were it not on its way out.
+const std::string kClaimGoes =
+    "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c, uid: c, "
+    "deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [example.com/f]}\nspec: "
+    "{devices: {requests: [{name: r, exactly: {deviceClassName: gpu, count: 1}}]}}\n";
+
+// Has the name that p's status tells, and another owner.
+const std::string kClaimOfAnother =
+    "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c, namespace: "
+    "default, uid: c, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: earlier, "
+    "controller: true}]}\nspec: "
+    "{devices: {requests: [{name: r, exactly: {deviceClassName: gpu, count: 1}}]}}\n";
+const std::string kGeneratedPod =
+    "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, uid: p}\nspec:\n  "
+    "containers: [{name: c, image: i}]\n  resourceClaims: [{name: x, resourceClaimTemplateName: "
+    "t}]\nstatus: {resourceClaimStatuses: [{name: x, resourceClaimName: c}]}\n";
+
 INSTANTIATE_TEST_SUITE_P(
     Causes,
     ClusterCauseTest,
@@ -98,6 +115,14 @@ INSTANTIATE_TEST_SUITE_P(
              Node("n1") + kClass + Slice("n1") + Pod(kFromClaim),
              CauseKind::kClaimMissing,
              "c"},
+        Case{"ClaimBeingDeleted",
+             Node("n1") + kClass + Slice("n1") + kClaimGoes + Pod(kFromClaim),
+             CauseKind::kClaimMissing,
+             "resourceclaim \"c\" is being deleted"},
+        Case{"ClaimOfAnotherPod",
+             Node("n1") + kClass + Slice("n1") + kTemplate + kClaimOfAnother + kGeneratedPod,
+             CauseKind::kClaimMissing,
+             "was not created for Pod default/p"},
         Case{"TemplateMissing",
              Node("n1") + kClass + Slice("n1") + Pod(kFromTemplate),
              CauseKind::kTemplateMissing,
