@@ -1,4 +1,6 @@
 // The keys by which selectors share their terms.
+#include <algorithm>
+
 #include "cel/slots.h"
 #include "cel/terms.h"
 
@@ -15,7 +17,8 @@ void AppendText(std::string_view text, std::string& out) {
   out += text;
 }
 
-void AppendValue(const Value& value, std::string& out) {
+// False: a constant of a rare type, which is like no other.
+bool AppendValue(const Value& value, std::string& out) {
   out += static_cast<char>(value.kind);
   switch (value.kind) {
     case ValueKind::kNull: break;
@@ -35,20 +38,15 @@ void AppendValue(const Value& value, std::string& out) {
     case ValueKind::kSemver: AppendText(value.semver->ToString(), out); break;
     case ValueKind::kList:
       AppendRaw(value.list->size, out);
-      for (const Value& item : value.list->values()) {
-        AppendValue(item, out);
-      }
-      break;
-    default: {
-      // Constants of rare types are like no other.
-      static std::uint64_t serial = 0;
-      AppendRaw(++serial, out);
-    }
+      return std::ranges::all_of(value.list->values(),
+                                 [&](const Value& item) { return AppendValue(item, out); });
+    default: return false;
   }
+  return true;
 }
 
-// A key that only equal tests have, whatever program they stand in.
-void AppendNode(const SlotPlan& plan, const SlotPlan::Node& node, std::string& out) {
+// A key that only equal tests have, whatever program they stand in. False: it has none.
+bool AppendNode(const SlotPlan& plan, const SlotPlan::Node& node, std::string& out) {
   out += static_cast<char>(node.op);
   out += node.two_variables ? '2' : '1';
   AppendRaw(node.count, out);
@@ -63,12 +61,18 @@ void AppendNode(const SlotPlan& plan, const SlotPlan::Node& node, std::string& o
       break;
     }
     case SlotOp::kConstant:
-    case SlotOp::kIndex: AppendValue(node.constant, out); break;
+    case SlotOp::kIndex:
+      if (!AppendValue(node.constant, out)) {
+        return false;
+      }
+      break;
     case SlotOp::kMatches: AppendText(node.step->args[1]->constant.text(), out); break;
     case SlotOp::kInSet:
       AppendRaw(node.step->set->size, out);
       for (const MapEntry& entry : node.step->set->values()) {
-        AppendValue(entry.key, out);
+        if (!AppendValue(entry.key, out)) {
+          return false;
+        }
       }
       break;
     default: AppendRaw(node.slot, out); break;
@@ -80,8 +84,11 @@ void AppendNode(const SlotPlan& plan, const SlotPlan::Node& node, std::string& o
     AppendRaw(node.step->arity, out);
   }
   for (std::size_t i = 0; i < node.count; ++i) {
-    AppendNode(plan, plan.Operand(node, i), out);
+    if (!AppendNode(plan, plan.Operand(node, i), out)) {
+      return false;
+    }
   }
+  return true;
 }
 
 }  // namespace
@@ -89,8 +96,7 @@ void AppendNode(const SlotPlan& plan, const SlotPlan::Node& node, std::string& o
 std::string TermKey(const SlotPlan& plan, const SlotPlan::Node& node, bool is_root) {
   std::string out(1, is_root ? 'r' : 't');
   AppendRaw(plan.libraries(), out);
-  AppendNode(plan, node, out);
-  return out;
+  return AppendNode(plan, node, out) ? out : std::string();
 }
 
 }  // namespace allot::cel

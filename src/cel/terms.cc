@@ -39,7 +39,7 @@ std::shared_ptr<Term> TermFor(DeviceTable::Impl& table,
                               const SlotPlan::Node& node,
                               bool is_root) {
   const std::string key = TermKey(plan, node, is_root);
-  if (const auto found = table.terms.find(key); found != table.terms.end()) {
+  if (const auto found = table.terms.find(key); !key.empty() && found != table.terms.end()) {
     if (auto term = found->second.lock()) {
       return term;
     }
@@ -62,7 +62,9 @@ std::shared_ptr<Term> TermFor(DeviceTable::Impl& table,
   } else if (slots.size() > 1) {
     term->grouping = &table.GroupingFor(keys);
   }
-  table.terms.insert_or_assign(key, term);
+  if (!key.empty()) {
+    table.terms.insert_or_assign(key, term);
+  }
   return term;
 }
 

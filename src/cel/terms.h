@@ -38,7 +38,8 @@ struct Term {
 /// combine terms themselves.
 [[nodiscard]] bool IsLogic(const SlotPlan& plan, const SlotPlan::Node& node);
 
-/// What a term tests, as text: equal only for equal tests, whatever program they stand in.
+/// What a term tests, as text: equal only for equal tests, whatever program they stand in. Empty:
+/// no other term is known to be equal.
 [[nodiscard]] std::string TermKey(const SlotPlan& plan, const SlotPlan::Node& node, bool is_root);
 
 /// Tests a term on the values of one device.
