@@ -64,32 +64,13 @@ api::meta::PartialObjectMetadata PartialOf(const Shown& shown) {
   return partial;
 }
 
-/// A second `metadata` with the resourceVersion alone, which parsers merge with the first: nothing
-/// of a stored record is decoded or encoded to show it.
-class RevisionPiece {
- public:
-  explicit RevisionPiece(store::Revision revision) : digits_(revision) {}
-  [[nodiscard]] std::size_t size() const { return digits_.size() + 4; }
-  void AppendTo(std::string& out) const {
-    constexpr char kMetadataTag = '\x0a';         // 1, length-delimited
-    constexpr char kResourceVersionTag = '\x32';  // 6, length-delimited
-    out += kMetadataTag;
-    out += static_cast<char>(digits_.size() + 2);
-    out += kResourceVersionTag;
-    out += static_cast<char>(digits_.size());
-    out.append(digits_.data(), digits_.size());
-  }
-
- private:
-  fmt::format_int digits_;
-};
-
-/// The protobuf message of a stored record at a revision.
+/// The protobuf message of a stored record at a revision: nothing of it is decoded or encoded
+/// again.
 void AppendRecordProtobuf(const schema::Object& object,
                           store::Revision revision,
                           std::string& out) {
   out += object.body();
-  RevisionPiece(revision).AppendTo(out);
+  schema::AppendProtobufRevision(object.type(), revision, out);
 }
 
 /// The same in its envelope (schema::EncodeEnvelope), written in one go.
@@ -98,7 +79,8 @@ void AppendRecordEnvelope(const api::KindInfo& info,
                           store::Revision revision,
                           std::string& out) {
   constexpr std::size_t kOverhead = 32;  // magic, tags, lengths, empty content type and encoding
-  const RevisionPiece piece(revision);
+  std::string piece;                     // small enough to need no memory of its own
+  schema::AppendProtobufRevision(object.type(), revision, piece);
   const std::size_t raw = object.body().size() + piece.size();
   const std::size_t meta = 4 + info.api_version.size() + info.kind.size();
   out.reserve(out.size() + kOverhead + meta + raw);
@@ -112,7 +94,7 @@ void AppendRecordEnvelope(const api::KindInfo& info,
   out += '\x12';
   AppendVarint(out, raw);
   out += object.body();
-  piece.AppendTo(out);
+  out += piece;
   out.append("\x1a\0\x22\0", 4);
 }
 

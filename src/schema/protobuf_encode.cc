@@ -286,10 +286,11 @@ void AppendRevision(const TypeDesc& type, std::int64_t revision, BackOutput& out
   if (version == nullptr) {
     return;
   }
+  const std::size_t before = out.size();
   char digits[24];
   const char* const end = std::to_chars(digits, digits + sizeof digits, revision).ptr;
   out.Field(version->protobuf, {digits, static_cast<std::size_t>(end - digits)});
-  out.Close(metadata->protobuf, 0);
+  out.Close(metadata->protobuf, before);
 }
 
 }  // namespace
