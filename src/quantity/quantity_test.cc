@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +80,24 @@ TEST(QuantityTest, Errors) {
     const auto parsed = ParseQuantity(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().message(), message) << text;
+  }
+}
+
+TEST(QuantityTest, EndsWhere128BitsDo) {
+  constexpr std::string_view kMost = "170141183460469231731687303715884105727";
+  for (const auto& [text, digits, suffix] :
+       std::initializer_list<std::tuple<std::string_view, std::string, std::string_view>>{
+           {"1e99999", std::string(kMost), "e-9"},
+           {"1e2147483647", std::string(kMost), "e-9"},  // and in no time
+           {"-1e99999", "-" + std::string(kMost), "e-9"},
+           {"1000000000000000000000000000000", std::string(kMost), "n"},
+           {"1e-99999", "1", "e-9"},
+           {"1e29", "100", "e27"}}) {
+    const auto parsed = ParseQuantity(text);
+    ASSERT_TRUE(parsed) << text;
+    const std::string written = parsed->ToString();
+    EXPECT_EQ(written, digits + std::string(suffix)) << text;
+    EXPECT_EQ(ParseQuantity(written)->nanos, parsed->nanos) << text;
   }
 }
 
