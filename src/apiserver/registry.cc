@@ -24,6 +24,15 @@ constexpr int kMaxAttempts = 64;
 constexpr int kNameAttempts = 8;
 constexpr std::size_t kMaxGeneratedBase = 58;
 
+/// etcd's limit of a request, which users of the API know as the limit of an object.
+Result<void> CheckSize(const schema::Object& record) {
+  constexpr std::size_t kMaxRecord = 3 * 512 * 1024;
+  if (record.body().size() > kMaxRecord) {
+    return base::Error(Reason::kUnknown, "etcdserver: request is too large");
+  }
+  return {};
+}
+
 std::unexpected<Status> Failure(Status status) {
   return base::Error(std::move(status));
 }
@@ -314,6 +323,7 @@ Result<Written> Registry::CommitNew(const WriteContext& context,
     }
     return out;
   }
+  ALLOT_RETURN_IF_ERROR(CheckSize(*record));
   store::Op op;
   op.key = {resource.store_id, key};
   op.value = store::Value::Of(record);
@@ -433,6 +443,9 @@ Result<Written> Registry::CommitUpdate(const WriteContext& context,
   if (context.dry_run) {
     out.revision = old.revision();
     return out;
+  }
+  if (!remove) {
+    ALLOT_RETURN_IF_ERROR(CheckSize(*record));
   }
   store::Op op;
   op.key = {resource.store_id, old.key()};

@@ -116,6 +116,41 @@ TEST_F(RegistryTest, DryRunStoresNothing) {
   EXPECT_FALSE(store_->ReadHead({maps.store_id, "default/a"}));
 }
 
+TEST_F(RegistryTest, PodsMayNameAnyRuntimeClass) {
+  MakeAccount();
+  AnyDraft draft = Pod("p");
+  draft.As<core::Pod>().spec.runtime_class_name =
+      draft.arena().New<schema::Str>(schema::Str("nvidia"));
+  const auto created = registry_->Create(Context(), Find("pods"), "default", std::move(draft));
+  ASSERT_TRUE(created.has_value()) << created.error().message();
+  const auto& spec = ViewAs<core::Pod>(*created).spec;
+  EXPECT_EQ(*spec.runtime_class_name, "nvidia");
+  EXPECT_TRUE(spec.overhead.empty());
+}
+
+TEST_F(RegistryTest, ObjectsHaveTheSizeLimitOfEtcd) {
+  MakeAccount();
+  const Resource& pods = Find("pods");
+  const auto create = [&](std::string_view name, std::size_t size, bool dry_run) {
+    AnyDraft draft = Pod(name);
+    core::Container container;
+    container.name = "large";
+    container.image = "registry.invalid/app";
+    Append(draft.arena(), container.args, schema::Str(draft.Copy(std::string(size, 'x'))));
+    Append(draft.arena(), draft.As<core::Pod>().spec.containers, container);
+    WriteContext context = Context();
+    context.dry_run = dry_run;
+    return registry_->Create(context, pods, "default", std::move(draft));
+  };
+  EXPECT_TRUE(create("small", 1'570'000, false).has_value());
+  EXPECT_TRUE(create("dry", 1'600'000, true).has_value());  // nothing is stored
+  const auto large = create("large", 1'600'000, false);
+  ASSERT_FALSE(large.has_value());
+  EXPECT_EQ(large.error().reason(), Reason::kUnknown);
+  EXPECT_EQ(base::ReasonCode(large.error().reason()), 500);
+  EXPECT_EQ(large.error().message(), "etcdserver: request is too large");
+}
+
 TEST_F(RegistryTest, UpdateConflictsAndNoChange) {
   const Resource& maps = Find("configmaps");
   const auto created = registry_->Create(Context(), maps, "default", ConfigMap("a"));

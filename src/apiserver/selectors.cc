@@ -322,7 +322,7 @@ Result<std::string> UnescapeValue(std::string_view raw) {
       if (raw[i] == ',' || raw[i] == '=') {
         return base::Error(
             Reason::kBadRequest,
-            fmt::format("invalid field selector: unescaped character in value: {}", raw[i]));
+            fmt::format("invalid field selector: unescaped character in value: {:d}", raw[i]));
       }
       out += raw[i];
       continue;
@@ -373,7 +373,7 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
   FieldSelector out;
   std::size_t start = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] == '\\') {
+    if (i + 1 < text.size() && text[i] == '\\') {
       ++i;
       continue;
     }

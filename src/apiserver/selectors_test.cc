@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -79,10 +81,21 @@ TEST(FieldSelectorTest, ParsesTermsAndEscapes) {
 }
 
 TEST(FieldSelectorTest, RefusesWhatItCannotRead) {
-  const auto selector = FieldSelector::Parse("metadata.name");
-  ASSERT_FALSE(selector.has_value());
-  EXPECT_EQ(selector.error().message(),
-            "invalid selector: 'metadata.name'; can't understand 'metadata.name'");
+  constexpr std::pair<std::string_view, std::string_view> kCases[] = {
+      {"metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"},
+      {R"(\)", R"(invalid selector: '\'; can't understand '\')"},
+      {R"(\q)", R"(invalid selector: '\q'; can't understand '\q')"},
+      {R"(a\)", R"(invalid selector: 'a\'; can't understand 'a\')"},
+      {R"(a=b\)", R"(invalid field selector: invalid escape sequence: \)"},
+      {R"(a=b\q)", R"(invalid field selector: invalid escape sequence: \q)"},
+      {R"(a=b\,c=d)", "invalid field selector: unescaped character in value: 61"},
+  };
+  for (const auto& [text, why] : kCases) {
+    const auto selector = FieldSelector::Parse(text);
+    ASSERT_FALSE(selector.has_value()) << text;
+    EXPECT_EQ(selector.error().reason(), base::Reason::kBadRequest);
+    EXPECT_EQ(selector.error().message(), why);
+  }
 }
 
 }  // namespace
