@@ -123,6 +123,16 @@ void SendNoPage(Exchange& exchange) {
   exchange.Send(404, "text/plain; charset=utf-8", "404 page not found\n");
 }
 
+/// kubectl only wants the old document to be there, in protobuf: an empty one is a document of no
+/// paths. Who asks for JSON wants to read it, and is told that there is none.
+void SendOldOpenApi(Exchange& exchange) {
+  if (NamesOldOpenApi(exchange.request->headers.Get("accept"))) {
+    exchange.Send(200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", "");
+  } else {
+    exchange.Send(406, "text/plain; charset=utf-8", "");
+  }
+}
+
 constexpr double kLatencyBounds[] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30};
 
@@ -281,8 +291,7 @@ void Handler::RoutePage(const ExchangeRef& exchange) {
   } else if (path == "/metrics") {
     exchange->Send(200, "text/plain; version=0.0.4; charset=utf-8", parts_.metrics.Expose());
   } else if (path == "/openapi/v2") {
-    // An empty document is what keeps clients that only ask for the old format going.
-    exchange->Send(200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", "");
+    SendOldOpenApi(*exchange);
   } else if (path.starts_with("/openapi/v3")) {
     parts_.openapi.Serve(*exchange, path);
   } else if (!parts_.discovery.Serve(*exchange, path)) {

@@ -174,6 +174,13 @@ base::Result<Format> NegotiateBody(std::string_view content_type) {
           std::string(kAllTypes));
 }
 
+bool NamesOldOpenApi(std::string_view accept) {
+  return std::ranges::any_of(ParseAccept(accept), [](const Clause& clause) {
+    return clause.type == "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" ||
+           clause.type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+  });
+}
+
 bool WantsAggregatedDiscovery(std::string_view accept) {
   for (const Clause& clause : ParseAccept(accept)) {
     if (clause.type != "application/json" && clause.type != "*/*") {

@@ -41,6 +41,9 @@ struct Offer {
 /// Whether an Accept header asks for the aggregated discovery document (apidiscovery.k8s.io/v2).
 [[nodiscard]] bool WantsAggregatedDiscovery(std::string_view accept);
 
+/// Whether an Accept header names the protobuf form of OpenAPI version 2.
+[[nodiscard]] bool NamesOldOpenApi(std::string_view accept);
+
 /// "application/json" and siblings.
 [[nodiscard]] std::string_view MimeType(Format format);
 

@@ -99,6 +99,19 @@ TEST(NegotiateTest, KnowsAggregatedDiscovery) {
       "json"));
 }
 
+TEST(NegotiateTest, TheOldOpenApiIsForWhoNamesIt) {
+  for (const std::string_view accept :
+       {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",  // kubectl
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+        "application/json, application/com.github.proto-openapi.spec.v2@v1.0+protobuf;q=0.5"}) {
+    EXPECT_TRUE(NamesOldOpenApi(accept)) << accept;
+  }
+  for (const std::string_view accept :
+       {"", "*/*", "application/json", "application/com.github.proto-openapi.spec.v3"}) {
+    EXPECT_FALSE(NamesOldOpenApi(accept)) << accept;
+  }
+}
+
 struct ListCase {
   std::string query;
   std::string error;  // "" = accepted
