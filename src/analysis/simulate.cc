@@ -98,7 +98,7 @@ class Simulator {
     for (std::size_t i = 0; i < cluster_.pods.size(); ++i) {
       const Pod& pod = *cluster_.pods[i];
       if (pod.spec.node_name.empty() && pod.metadata.deletion_timestamp == nullptr &&
-          pod.status.phase != "Succeeded" && pod.status.phase != "Failed") {
+          !api::IsPodFinished(pod)) {
         pending.emplace_back(i, &pod);
       }
     }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analysis/simulate.h"
+#include "api/pod_claims.h"
 #include "cli/connection.h"
 #include "cli/diagnosis_text.h"
 #include "cli/flags.h"
@@ -45,21 +46,15 @@ base::Result<snapshot::Cluster> Fetch(Connection& connection) {
   return cluster;
 }
 
-/// The claim behind an entry of the pod's spec; null when there is none (yet).
+/// The claim that the pod means; null when there is none (yet).
 const ResourceClaim* ClaimOf(const snapshot::Cluster& cluster,
                              const Pod& pod,
-                             const api::core::PodResourceClaim& entry) {
-  std::string_view name =
-      entry.resource_claim_name != nullptr ? *entry.resource_claim_name : std::string_view();
-  for (const auto& status : pod.status.resource_claim_statuses) {
-    if (status.name == entry.name && status.resource_claim_name != nullptr) {
-      name = *status.resource_claim_name;
-    }
-  }
+                             const api::ClaimRef& ref) {
   const auto found =
       std::find_if(cluster.claims.begin(), cluster.claims.end(), [&](const ResourceClaim* claim) {
         return claim->metadata.namespace_ == pod.metadata.namespace_ &&
-               claim->metadata.name == name;
+               claim->metadata.name == ref.name &&
+               (!ref.generated || api::IsClaimForPod(pod, *claim));
       });
   return found == cluster.claims.end() ? nullptr : *found;
 }
@@ -77,7 +72,11 @@ std::string DescribePlaced(const snapshot::Cluster& cluster, const Pod& pod) {
                     std::string(pod.spec.node_name) + ", phase " + std::string(pod.status.phase) +
                     ".\n";
   for (const auto& entry : pod.spec.resource_claims) {
-    const ResourceClaim* const claim = ClaimOf(cluster, pod, entry);
+    const api::ClaimRef ref = api::ResolveClaim(pod, entry);
+    if (ref.state == api::ClaimRefState::kNotNeeded) {
+      continue;
+    }
+    const ResourceClaim* const claim = ClaimOf(cluster, pod, ref);
     if (claim == nullptr) {
       out += "  claim " + std::string(entry.name) + ": does not exist\n";
       continue;
@@ -87,11 +86,9 @@ std::string DescribePlaced(const snapshot::Cluster& cluster, const Pod& pod) {
       out += "not allocated; the pod cannot start before it is\n";
       continue;
     }
-    const bool reserved =
-        std::any_of(claim->status.reserved_for.begin(),
-                    claim->status.reserved_for.end(),
-                    [&pod](const auto& consumer) { return consumer.uid == pod.metadata.uid; });
-    out += reserved ? "allocated and reserved\n" : "allocated, but not reserved for this pod\n";
+    out += api::IsReservedFor(*claim, pod.metadata.uid)
+               ? "allocated and reserved\n"
+               : "allocated, but not reserved for this pod\n";
     AddDevices(*claim->status.allocation, out);
   }
   return out;

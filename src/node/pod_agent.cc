@@ -1,8 +1,10 @@
 #include "node/pod_agent.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "api/pod_claims.h"
 #include "schema/codec.h"
 
 namespace allot::node {
@@ -21,30 +23,39 @@ std::string ClaimKey(std::string_view ns, std::string_view name) {
   return key;
 }
 
-/// The name of the claim behind an entry of the pod's spec; empty while it is not known, "-" for
-/// none needed.
-std::string_view ClaimName(const api::core::Pod& pod, const api::core::PodResourceClaim& entry) {
-  if (entry.resource_claim_name != nullptr) {
-    return *entry.resource_claim_name;
-  }
-  for (const auto& status : pod.status.resource_claim_statuses) {
-    if (status.name == entry.name) {
-      return status.resource_claim_name != nullptr ? *status.resource_claim_name
-                                                   : std::string_view("-");
+/// The claims that the pod uses, also the one for extended resources; nothing while one of them has
+/// not been made (the pod's status will tell).
+std::optional<std::vector<api::ClaimRef>> ClaimsOf(const api::core::Pod& pod) {
+  std::vector<api::ClaimRef> claims;
+  for (const api::core::PodResourceClaim& entry : pod.spec.resource_claims) {
+    const api::ClaimRef ref = api::ResolveClaim(pod, entry);
+    if (ref.state == api::ClaimRefState::kNotNeeded) {
+      continue;
     }
+    if (ref.state != api::ClaimRefState::kNamed) {
+      return std::nullopt;
+    }
+    claims.push_back(ref);
   }
-  return {};
+  if (const auto* const extended = pod.status.extended_resource_claim_status) {
+    claims.push_back({api::ClaimRefState::kNamed, extended->resource_claim_name, false});
+  }
+  return claims;
 }
 
-bool IsReadyFor(const api::resource::ResourceClaim& claim, std::string_view pod_uid) {
-  return claim.status.allocation != nullptr &&
-         std::any_of(claim.status.reserved_for.begin(),
-                     claim.status.reserved_for.end(),
-                     [pod_uid](const auto& consumer) { return consumer.uid == pod_uid; });
+/// Whether the pod may use the claim now.
+bool IsReadyFor(const api::resource::ResourceClaim& claim,
+                const api::core::Pod& pod,
+                const api::ClaimRef& ref) {
+  return claim.status.allocation != nullptr && api::IsReservedFor(claim, pod.metadata.uid) &&
+         (!ref.generated || api::IsClaimForPod(pod, claim));
 }
 
-bool HasEnded(const api::core::Pod& pod) {
-  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+/// Whether the pod's status says what the kubelet would report.
+bool Shows(const schema::View<api::core::Pod>& pod, const PodSim& sim, base::WallTime now) {
+  schema::Draft<api::core::Pod> draft(pod);
+  sim.Fill(draft, now);
+  return schema::SemanticEqual(api::Desc<api::core::Pod>(), &*draft, pod.get());
 }
 
 }  // namespace
@@ -95,9 +106,16 @@ void PodAgent::OnPods(std::span<const client::Change> changes) {
       found->second.node = (*pod)->spec.node_name;
     }
     Entry& entry = found->second;
-    const bool newer = pod->revision() > entry.pod.revision();
-    if (newer) {  // an event about our own write brings nothing new
+    if (pod->revision() >= entry.pod.revision()) {
+      entry.failures = 0;  // what is written becomes durable
+    }
+    // An event about our own write brings nothing new; a write that was lost left no version to
+    // compare with.
+    if (entry.stale || pod->revision() > entry.pod.revision()) {
+      entry.stale = false;
       entry.pod = *std::move(pod);
+      entry.unwritten |=
+          entry.sim != nullptr && !Shows(entry.pod.view, *entry.sim, loop_.clock().Now());
       Sync(uid);
     }
   }
@@ -122,52 +140,86 @@ void PodAgent::Sync(const std::string& uid) {
   if (found == entries_.end()) {
     return;
   }
-  Entry& entry = found->second;
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (Step(found->second, uid) == Outcome::kDone) {
+      return;
+    }
+  }
+  Retry(found->second, uid);
+}
+
+PodAgent::Outcome PodAgent::Step(Entry& entry, const std::string& uid) {
+  if (entry.stale && !Refresh(entry, uid)) {
+    return Outcome::kDone;
+  }
   const Pod& pod = *entry.pod;
   if (pod.metadata.deletion_timestamp != nullptr) {
-    Finish(entry);
-    return;
+    Finish(entry, uid);
+    return Outcome::kDone;
+  }
+  // Whoever sets a final phase ends the pod, whatever runs.
+  if ((entry.ended || api::IsPodFinished(pod)) && !(entry.sim != nullptr && entry.sim->Ended())) {
+    End(entry, uid);
+    return Outcome::kDone;
   }
   if (entry.sim == nullptr) {
-    if (HasEnded(pod) || !PrepareClaims(entry, uid)) {
-      return;
+    if (!PrepareClaims(entry, uid)) {
+      return Outcome::kDone;
     }
     entry.sim = std::make_unique<PodSim>(
         pod, PodSim::Place{address_of_(entry.node), NextPodAddress()}, loop_.clock().Now());
+    entry.unwritten = true;
     ++stats_.started;
-    WriteStatus(entry);
   } else if (entry.sim->Advance(loop_.clock().Now())) {
-    WriteStatus(entry);
-  }
-  if (entry.sim->Ended()) {
-    UnprepareClaims(entry);
-    ++stats_.ended;
-    return;
+    entry.unwritten = true;
   }
   if (const auto next = entry.sim->NextChange(); next) {
     Arm(entry,
         uid,
         std::max<std::chrono::nanoseconds>(*next - loop_.clock().Now(), milliseconds(1)));
   }
+  if (entry.unwritten && WriteStatus(entry, uid) == Outcome::kAgain) {
+    return Outcome::kAgain;
+  }
+  if (entry.sim->Ended()) {
+    End(entry, uid);
+  }
+  return Outcome::kDone;
+}
+
+bool PodAgent::Refresh(Entry& entry, const std::string& uid) {
+  const Pod& pod = *entry.pod;
+  auto fresh = client::Get<Pod>(client_, pod.metadata.namespace_, pod.metadata.name);
+  if (!fresh) {
+    if (fresh.error().reason() != base::Reason::kNotFound) {
+      log_.Warning("cannot read a pod",
+                   {{"pod", pod.metadata.name}, telemetry::Field(fresh.error())});
+      Retry(entry, uid);
+    }
+    return false;  // not found: deleted meanwhile, its event follows
+  }
+  if ((*fresh)->metadata.uid != uid) {
+    return false;
+  }
+  entry.pod = *std::move(fresh);
+  entry.stale = false;
+  return true;
 }
 
 bool PodAgent::PrepareClaims(Entry& entry, const std::string& uid) {
   StopWaiting(entry, uid);
   const Pod& pod = *entry.pod;
+  const auto wanted = ClaimsOf(pod);
+  if (!wanted) {
+    return false;
+  }
   bool ready = true;
-  for (const auto& wanted : pod.spec.resource_claims) {
-    const std::string_view name = ClaimName(pod, wanted);
-    if (name == "-") {
-      continue;
-    }
-    if (name.empty()) {
-      return false;  // its claim is not made yet; the pod's status will tell
-    }
-    const client::ObjectRef object = claims_.Find(pod.metadata.namespace_, name);
+  for (const api::ClaimRef& ref : *wanted) {
+    const client::Item item = claims_.FindItem(pod.metadata.namespace_, ref.name);
     const auto claim =
-        object ? schema::DecodeAs<Claim>(object) : base::Result<schema::View<Claim>>();
-    if (!object || !claim || !IsReadyFor(**claim, uid)) {
-      std::string key = ClaimKey(pod.metadata.namespace_, name);
+        item.object ? client::ViewOf<Claim>(item) : base::Result<client::Typed<Claim>>();
+    if (!item.object || !claim || !IsReadyFor(**claim, pod, ref)) {
+      std::string key = ClaimKey(pod.metadata.namespace_, ref.name);
       waiting_[key].insert(uid);
       entry.waits_for.push_back(std::move(key));
       ready = false;
@@ -178,15 +230,15 @@ bool PodAgent::PrepareClaims(Entry& entry, const std::string& uid) {
         entry.prepared.end()) {
       continue;
     }
-    if (const auto devices = preparer_.Prepare(entry.node, *claim); !devices) {
+    if (const auto devices = preparer_.Prepare(entry.node, claim->view); !devices) {
       ++stats_.prepare_failures;
       log_.Warning(
           "cannot prepare a claim",
-          {{"pod", pod.metadata.name}, {"claim", name}, telemetry::Field(devices.error())});
+          {{"pod", pod.metadata.name}, {"claim", ref.name}, telemetry::Field(devices.error())});
       Retry(entry, uid);
       return false;
     }
-    ++users_[claim_uid];
+    ++users_[ClaimKey(entry.node, claim_uid)];
     entry.prepared.push_back(std::move(claim_uid));
   }
   return ready;
@@ -205,60 +257,109 @@ void PodAgent::StopWaiting(Entry& entry, const std::string& uid) {
   entry.waits_for.clear();
 }
 
-void PodAgent::UnprepareClaims(Entry& entry) {
-  for (const std::string& claim_uid : entry.prepared) {
-    const auto users = users_.find(claim_uid);
-    if (users != users_.end() && --users->second > 0) {
-      continue;  // another pod of the node still uses it
+bool PodAgent::UnprepareClaims(Entry& entry) {
+  std::vector<std::string> kept;
+  for (std::string& claim_uid : entry.prepared) {
+    const std::string key = ClaimKey(entry.node, claim_uid);
+    const auto users = users_.find(key);
+    if (users != users_.end() && users->second > 1) {
+      --users->second;  // another pod of the node still uses it
+      continue;
     }
-    users_.erase(claim_uid);
     if (const auto done = preparer_.Unprepare(entry.node, claim_uid); !done) {
       log_.Warning("cannot unprepare a claim",
                    {{"claim", claim_uid}, telemetry::Field(done.error())});
+      kept.push_back(std::move(claim_uid));
+      continue;
     }
+    users_.erase(key);
   }
-  entry.prepared.clear();
+  entry.prepared = std::move(kept);
+  return entry.prepared.empty();
 }
 
-void PodAgent::WriteStatus(Entry& entry) {
-  for (int tries = 0; tries < kTries; ++tries) {
-    schema::Draft<Pod> draft(entry.pod.view);
-    entry.sim->Fill(draft, loop_.clock().Now());
-    client::WriteOptions options{.ack = client::Ack::kSequenced};
-    options.preconditions.revision = entry.pod.revision();
-    auto written = client::UpdateStatus(client_, draft, options);
-    if (written) {
-      entry.pod = *std::move(written);
-      return;
-    }
-    if (written.error().reason() != base::Reason::kConflict) {
-      log_.Warning("cannot write a pod's status",
-                   {{"pod", draft->metadata.name}, telemetry::Field(written.error())});
-      return;
-    }
-    auto fresh = client::Get<Pod>(client_, draft->metadata.namespace_, draft->metadata.name);
-    if (!fresh || (*fresh)->metadata.uid != draft->metadata.uid) {
-      return;  // deleted meanwhile; its event follows
-    }
-    entry.pod = *std::move(fresh);
+void PodAgent::End(Entry& entry, const std::string& uid) {
+  if (!entry.ended) {
+    entry.ended = true;
+    ++stats_.ended;
+  }
+  StopWaiting(entry, uid);
+  if (!UnprepareClaims(entry)) {
+    Retry(entry, uid);
   }
 }
 
-void PodAgent::Finish(Entry& entry) {
-  UnprepareClaims(entry);
+PodAgent::Outcome PodAgent::WriteStatus(Entry& entry, const std::string& uid) {
+  schema::Draft<Pod> draft(entry.pod.view);
+  entry.sim->Fill(draft, loop_.clock().Now());
+  client::WriteOptions options = Chained(uid);
+  options.preconditions.revision = entry.pod.revision();
+  auto written = client::UpdateStatus(client_, draft, options);
+  if (written) {
+    entry.pod = *std::move(written);
+    entry.unwritten = false;
+    return Outcome::kDone;
+  }
+  switch (written.error().reason()) {
+    case base::Reason::kConflict:
+      entry.stale = true;  // it may be deleted meanwhile: look at the pod as a whole
+      return Outcome::kAgain;
+    case base::Reason::kNotFound: return Outcome::kDone;  // its event follows
+    default: break;
+  }
+  log_.Warning("cannot write a pod's status",
+               {{"pod", entry.pod->metadata.name}, telemetry::Field(written.error())});
+  Retry(entry, uid);
+  return Outcome::kDone;
+}
+
+void PodAgent::Finish(Entry& entry, const std::string& uid) {
+  StopWaiting(entry, uid);
+  if (!UnprepareClaims(entry)) {
+    Retry(entry, uid);
+    return;
+  }
   const Pod& pod = *entry.pod;
-  client::WriteOptions options{.ack = client::Ack::kSequenced};
+  if (entry.finished && !pod.metadata.finalizers.empty()) {
+    return;  // others hold it now
+  }
+  client::WriteOptions options = Chained(uid);
   options.grace_period_seconds = 0;
   options.preconditions.uid = pod.metadata.uid;
   const auto deleted =
       client::Delete<Pod>(client_, pod.metadata.namespace_, pod.metadata.name, options);
   if (deleted) {
+    entry.finished = true;
     ++stats_.deleted;
-  } else if (deleted.error().reason() != base::Reason::kNotFound &&
-             deleted.error().reason() != base::Reason::kConflict) {
+  } else if (deleted.error().reason() != base::Reason::kNotFound) {  // else its event follows
     log_.Warning("cannot delete a stopped pod",
                  {{"pod", pod.metadata.name}, telemetry::Field(deleted.error())});
+    Retry(entry, uid);
   }
+}
+
+client::WriteOptions PodAgent::Chained(const std::string& uid) {
+  client::WriteOptions options{.ack = client::Ack::kSequenced};
+  options.on_durable = [&loop = loop_, lost = [this, uid] {
+    Lost(uid);
+  }](const base::Result<void>& result) {
+    if (!result) {
+      loop.Post(lost);
+    }
+  };
+  return options;
+}
+
+void PodAgent::Lost(const std::string& uid) {
+  const auto found = entries_.find(uid);
+  if (found == entries_.end()) {
+    return;
+  }
+  Entry& entry = found->second;
+  entry.stale = true;  // what we hold was never stored
+  entry.unwritten = entry.sim != nullptr;
+  entry.finished = false;
+  Retry(entry, uid);
 }
 
 void PodAgent::Forget(const std::string& uid) {

@@ -2,8 +2,9 @@
 // cleans up.
 //
 // Work is driven by events and timers only: a pod waiting for its claims is looked at again when
-// one of them changes, never by polling.  Thread safety: the loop's thread.  See: reference of the
-// kubelet's claim lifecycle.
+// one of them changes, never by polling.  What failed (a write, its commit, a driver) is tried
+// again with back-off; a status that somebody else changed is reported again.  Thread safety: the
+// loop's thread.  See: reference of the kubelet's claim lifecycle.
 #pragma once
 
 #include <functional>
@@ -57,18 +58,33 @@ class PodAgent {
     std::unique_ptr<PodSim> sim;
     client::Loop::TimerId timer{};
     bool timer_set = false;
+    bool stale = false;      // `pod` is not what the server has: read it before the next step
+    bool unwritten = false;  // the server has not accepted what the pod does now
+    bool ended = false;
+    bool finished = false;  // the server has accepted our deletion
     int failures = 0;
   };
 
   void OnPods(std::span<const client::Change> changes);
   void OnClaims(std::span<const client::Change> changes);
+  enum class Outcome : std::uint8_t { kDone, kAgain };
+
   void Sync(const std::string& uid);
+  /// kAgain: another writer was faster, look at the pod as it is now.
+  Outcome Step(Entry& entry, const std::string& uid);
+  /// Reads the pod; false when there is nothing to go on with now.
+  bool Refresh(Entry& entry, const std::string& uid);
   void Forget(const std::string& uid);
   /// Returns whether all claims are prepared.
   bool PrepareClaims(Entry& entry, const std::string& uid);
-  void UnprepareClaims(Entry& entry);
-  void WriteStatus(Entry& entry);
-  void Finish(Entry& entry);
+  /// Returns whether none is left.
+  bool UnprepareClaims(Entry& entry);
+  void End(Entry& entry, const std::string& uid);
+  Outcome WriteStatus(Entry& entry, const std::string& uid);
+  void Finish(Entry& entry, const std::string& uid);
+  /// A write whose commit nobody waits for here; Lost when it fails.
+  client::WriteOptions Chained(const std::string& uid);
+  void Lost(const std::string& uid);
   void Arm(Entry& entry, const std::string& uid, std::chrono::nanoseconds delay);
   void Retry(Entry& entry, const std::string& uid);
   void StopWaiting(Entry& entry, const std::string& uid);
@@ -84,7 +100,7 @@ class PodAgent {
   std::unordered_map<std::string, Entry> entries_;  // by pod uid
   std::unordered_map<std::string, std::unordered_set<std::string>>
       waiting_;                                 // claim key to pod uids
-  std::unordered_map<std::string, int> users_;  // by claim uid: pods that have it prepared
+  std::unordered_map<std::string, int> users_;  // by node and claim uid: pods that have it prepared
   std::uint32_t next_address_ = 1;
   Stats stats_;
 };

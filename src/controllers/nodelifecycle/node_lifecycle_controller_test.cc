@@ -151,6 +151,22 @@ TEST_F(NodeLifecycleTest, PodsGoWhenTheirTolerationRunsOut) {
   EXPECT_EQ(api.All<api::core::Event>().size(), 2U);
 }
 
+TEST_F(NodeLifecycleTest, AnEvictionThatTheDiskLostIsMadeAgain) {
+  AddNode("n", "True", R"("taints":[{"key":"k","effect":"NoExecute"}])");
+  AddNode("well", "True");
+  Start();
+  api.Hold();
+  api.Add<Pod>(R"({"metadata":{"name":"p"},"spec":{"nodeName":"n"},"status":{"phase":"Running"}})");
+  api.Release();
+  api.Hold();
+  Run();
+  EXPECT_FALSE(Exists("p"));
+  api.Lose();
+  EXPECT_TRUE(Exists("p"));
+  Run();
+  EXPECT_FALSE(Exists("p"));
+}
+
 TEST_F(NodeLifecycleTest, ANodeThatRecoversKeepsItsPods) {
   AddNode("well", "True");
   AddNode("n", "True");

@@ -240,6 +240,7 @@ base::Result<bool> ResourceClaimController::RecordInPlace(const Typed<Pod>& pod,
 }
 
 base::Result<void> ResourceClaimController::ReserveBound(const Pod& pod) {
+  const std::string work = PrefixedKey(kPodPrefix, pod.metadata.namespace_, pod.metadata.name);
   for (const PodResourceClaim& entry : pod.spec.resource_claims) {
     const ClaimRef ref = api::ResolveClaim(pod, entry);
     if (ref.state != ClaimRefState::kNamed) {
@@ -259,7 +260,7 @@ base::Result<void> ResourceClaimController::ReserveBound(const Pod& pod) {
     user.name = draft.Copy(pod.metadata.name);
     user.uid = draft.Copy(pod.metadata.uid);
     draft.Append(draft->status.reserved_for, user);
-    client::WriteOptions write = context_.Chained();
+    client::WriteOptions write = context_.Chained([this, work] { queue_.Add(work); });
     write.preconditions.revision = claim.revision();
     ALLOT_RETURN_IF_ERROR(client::UpdateStatus(context_.client, draft, write));
   }

@@ -154,6 +154,20 @@ TEST_F(ResourceClaimControllerTest, WhatTheDiskLostIsMadeAgain) {
   EXPECT_EQ(pod->status.resource_claim_statuses.size(), 1U);
 }
 
+TEST_F(ResourceClaimControllerTest, AReservationThatTheDiskLostIsMadeAgain) {
+  AddAllocated("c", {});
+  Start();
+  api.Hold();
+  api.Add<Pod>(R"({"metadata":{"name":"p","uid":"uid-p"},"spec":{"nodeName":"n","resourceClaims":
+      [{"name":"x","resourceClaimName":"c"}]},"status":{"phase":"Running"}})");
+  api.Release();
+  api.Hold();
+  Run();
+  api.Lose();
+  Run();
+  EXPECT_EQ(Claim("c")->status.reserved_for.size(), 1U);
+}
+
 TEST_F(ResourceClaimControllerTest, UsersThatAreGoneOrDoneLeaveAndTheLastTakesTheAllocation) {
   struct Case {
     const char* name;

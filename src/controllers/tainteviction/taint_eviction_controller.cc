@@ -150,8 +150,7 @@ base::Result<void> TaintEvictionController::Sync(const std::string& key) {
     queue_.AddAfter(key, due - now);
     return {};
   }
-  since_.erase(since);
-  return Evict(object, *pod);
+  return Evict(key, object, *pod);  // should it fail, the pod's time stays over
 }
 
 void TaintEvictionController::Cancel(const std::string& key, const client::ObjectRef& object) {
@@ -173,7 +172,9 @@ void TaintEvictionController::Tell(const client::ObjectRef& object, std::string_
                    fmt::format("{} {}/{}", what, object->namespace_(), object->name()));
 }
 
-base::Result<void> TaintEvictionController::Evict(const client::ObjectRef& object, const Pod& pod) {
+base::Result<void> TaintEvictionController::Evict(const std::string& key,
+                                                  const client::ObjectRef& object,
+                                                  const Pod& pod) {
   Tell(object, "Marking for deletion Pod");
   api::core::PodCondition condition;
   condition.type = "DisruptionTarget";
@@ -185,7 +186,7 @@ base::Result<void> TaintEvictionController::Evict(const client::ObjectRef& objec
                                                 condition,
                                                 client::ToTime(context_.loop.clock().Now()),
                                                 context_.Chained()));
-  client::WriteOptions write = context_.Chained();
+  client::WriteOptions write = context_.Chained([this, key] { queue_.Add(key); });
   write.preconditions.uid = pod.metadata.uid;
   const auto deleted =
       client::Delete<Pod>(context_.client, object->namespace_(), object->name(), write);

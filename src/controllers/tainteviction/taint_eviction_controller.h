@@ -23,7 +23,9 @@ class TaintEvictionController final : public Controller {
   void OnNodes(std::span<const client::Change> changes);
   void OnPods(std::span<const client::Change> changes);
   base::Result<void> Sync(const std::string& key);
-  base::Result<void> Evict(const client::ObjectRef& object, const api::core::Pod& pod);
+  base::Result<void> Evict(const std::string& key,
+                           const client::ObjectRef& object,
+                           const api::core::Pod& pod);
   void Cancel(const std::string& key, const client::ObjectRef& object);
   void Tell(const client::ObjectRef& object, std::string_view what);
 
@@ -33,7 +35,7 @@ class TaintEvictionController final : public Controller {
   int pods_by_node_;
   client::WorkQueue queue_;
   client::EventRecorder recorder_;
-  /// Pods that may stay for a while: since when their time runs.
+  /// Pods that may stay for a while: since when their time runs, until they are gone.
   std::unordered_map<std::string, base::MonoTime> since_;
   /// Nodes with NoExecute taints: pods elsewhere cost nothing here.
   std::unordered_set<std::string> tainted_;
