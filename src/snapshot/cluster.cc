@@ -9,9 +9,9 @@
 #include "api/strategy.h"
 #include "schema/codec.h"
 #include "snapshot/older_versions.h"
+#include "text/documents.h"
 #include "text/json.h"
 #include "text/value.h"
-#include "text/yaml.h"
 
 namespace allot::snapshot {
 namespace {
@@ -24,47 +24,14 @@ std::unexpected<base::Status> Bad(const std::string& where, std::string_view wha
   return base::Error(base::Reason::kBadRequest, fmt::format("{}: {}", where, what));
 }
 
-// A text of JSON lines: one object a line.
-bool ReadJsonLines(std::string_view text, std::vector<Value>& out) {
-  std::vector<Value> values;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    at = end + 1;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
-      continue;
-    }
-    auto value = text::ParseJson(line);
-    if (!value || !value->is_object()) {
-      return false;
-    }
-    values.push_back(*std::move(value));
-  }
-  std::move(values.begin(), values.end(), std::back_inserter(out));
-  return true;
-}
-
 base::Result<std::vector<Value>> ReadDocuments(std::string_view text, const std::string& source) {
-  std::vector<Value> out;
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) {
-    return out;
-  }
-  if (text[first] == '{') {
-    if (auto whole = text::ParseJson(text)) {
-      out.push_back(*std::move(whole));
-      return out;
-    }
-    if (ReadJsonLines(text, out)) {
-      return out;
-    }
-  }
   text::YamlOptions options;
   options.duplicate_keys = text::DuplicateKeys::kLastWins;
-  auto documents = text::ParseYamlStream(text, options);
+  auto documents = text::ParseDocuments(text, options);
   if (!documents) {
     return Bad(source, documents.error().message());
   }
+  std::vector<Value> out;
   for (text::YamlDocument& document : *documents) {
     out.push_back(std::move(document.value));
   }
