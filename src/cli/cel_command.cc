@@ -8,11 +8,12 @@
 #include <fmt/format.h>
 
 #include "cel/cel.h"
+#include "cel/value_json.h"
 #include "cli/cel_hints.h"
 #include "cli/cel_records.h"
 #include "cli/flags.h"
+#include "text/documents.h"
 #include "text/value.h"
-#include "text/yaml.h"
 
 namespace allot::cli {
 namespace {
@@ -48,22 +49,33 @@ int RunJsonLines(const Io& io) {
   std::string line;
   std::string out;
   constexpr std::size_t kFlushAt = 1 << 16;
-  for (int number = 1; io.read_line(line); ++number) {
+  int code = kOk;
+  for (int number = 1;; ++number) {
+    const auto more = io.read_line(line);
+    if (!more || !*more) {
+      io.out(out);
+      if (!more) {
+        io.err("error: " + more.error().message() + "\n");
+        return kFailed;
+      }
+      return code;
+    }
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
       continue;
     }
     if (auto done = records.Run(line, out); !done) {
-      io.out(out);
+      // The next lines are answered all the same, so that tools stay in step.
+      out += fmt::format(R"({{"line":{},"error":)", number);
+      cel::AppendJsonString(done.error().message(), out);
+      out += "}\n";
       io.err(fmt::format("error: line {}: {}\n", number, done.error().message()));
-      return kFailed;
+      code = kFailed;
     }
     if (out.size() >= kFlushAt) {
       io.out(out);
       out.clear();
     }
   }
-  io.out(out);
-  return kOk;
 }
 
 // A device as ResourceSlice devices are written (name, attributes, capacity), or with its driver
@@ -73,11 +85,11 @@ base::Result<std::unique_ptr<CelDevice>> ReadDevice(const Io& io, const std::str
   if (!content) {
     return base::Error(std::move(content.error()));
   }
-  auto documents = text::ParseYaml(*content);
+  auto documents = text::ParseDocuments(*content);
   if (!documents) {
     return base::Error(std::move(documents.error()));
   }
-  return CelDevice::Parse(*documents);
+  return CelDevice::Parse(documents->empty() ? text::Value() : documents->front().value);
 }
 
 int Eval(const Io& io,
@@ -160,7 +172,17 @@ int RunCel(Arguments arguments, const Io& io) {
   if (const auto end = flags.Begin(arguments.subspan(1), io, positional)) {
     return *end;
   }
+  if (request.environment != "stored" && request.environment != "new") {
+    io.err(
+        fmt::format("error: --env: found \"{}\", expected stored or new\n", request.environment));
+    return kUsage;
+  }
   if (request.jsonl) {
+    if (!positional.empty() || !request.file.empty() || !request.device.empty() || request.raw ||
+        request.derived || request.environment != "stored") {
+      io.err("error: --jsonl takes all from the records on standard input, no other flag\n");
+      return kUsage;
+    }
     return RunJsonLines(io);
   }
   if (!request.file.empty()) {

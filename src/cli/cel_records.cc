@@ -22,7 +22,15 @@ base::Result<std::int64_t> IntOf(const text::Value& value) {
   if (value.is_int()) {
     return value.AsInt();
   }
-  return quantity::GoParseInt(value.AsString(), "ParseInt");
+  if (value.is_string()) {
+    return quantity::GoParseInt(value.AsString(), "ParseInt");
+  }
+  // The tree keeps what does not fit as a double; printed as one, it does not look like what it
+  // was.
+  const std::string found =
+      value.is_number() ? fmt::format("{:e}", value.AsDouble()) : text::ToJson(value);
+  return base::Error(Reason::kBadRequest,
+                     fmt::format("found {}, expected a 64-bit integer", found));
 }
 
 // Which kind counts when several are set.
@@ -271,6 +279,9 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
     return base::Error(std::move(parsed.error()));
   }
   const text::Value& record = *parsed;
+  if (!record.is_object()) {
+    return base::Error(Reason::kBadRequest, "not an object");
+  }
   if (const std::string_view name = record.StringAt({"device_name"}); !name.empty()) {
     auto device = CelDevice::Parse(record);
     if (!device) {
@@ -279,9 +290,20 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
     devices_[std::string(name)] = *std::move(device);
     return {};
   }
+  const text::Value* const expression = record.Find("expr");
+  if (expression == nullptr || !expression->is_string()) {
+    return base::Error(
+        Reason::kBadRequest,
+        expression == nullptr ? "neither expr nor device_name is set" : "expr is not a string");
+  }
+  const std::string_view environment = record.StringAt({"env"});
+  if (record.Find("env") != nullptr && environment != "stored" && environment != "new") {
+    return base::Error(Reason::kBadRequest,
+                       fmt::format("env: found {}, expected \"stored\" or \"new\"",
+                                   text::ToJson(*record.Find("env"))));
+  }
   cel::CompileOptions options;
-  options.environment =
-      record.StringAt({"env"}) == "new" ? cel::Environment::kNew : cel::Environment::kStored;
+  options.environment = environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;
   if (const text::Value* const gates = record.Find("gates")) {
     const auto gate = [&](std::string_view name) {
       const text::Value* const value = gates->Find(name);
@@ -334,7 +356,7 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
     devices.push_back(&kEmpty);
   }
 
-  const cel::Compilation& compiled = Compile(record.StringAt({"expr"}), options);
+  const cel::Compilation& compiled = Compile(expression->AsString(), options);
   out += R"({"id":)";
   cel::AppendJsonString(record.StringAt({"id"}), out);
   if (!compiled.error.empty()) {

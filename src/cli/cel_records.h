@@ -8,6 +8,7 @@
 //   QUANTITY},
 //         "allowMultipleAllocations": bool}
 //   out: {"id", "compile_error"?, "type"?, "max_cost"?, "results": [{"value"|"error", "cost"}]}
+//        {"line": N, "error"} for a line that is no record
 // Thread safety: one thread.
 #pragma once
 
@@ -56,7 +57,8 @@ class CelDevice {
 class CelRecords {
  public:
   /// Runs one line. The answer goes to `out` with a newline; a device's definition answers nothing.
-  /// Errors: kBadRequest: no JSON, or a device that is none.
+  /// Errors: kBadRequest: no JSON, no expression, or a device that is none;
+  /// then nothing went to `out`.
   base::Result<void> Run(std::string_view line, std::string& out);
 
  private:

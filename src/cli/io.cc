@@ -17,16 +17,24 @@ void Write(std::FILE* file, std::string_view text) {
   std::fflush(file);
 }
 
-std::string ReadStandardInput() {
+std::unexpected<base::Status> InputError(int cause) {
+  return base::Error(base::Reason::kBadRequest,
+                     std::string("standard input: ") + std::strerror(cause));
+}
+
+base::Result<std::string> ReadStandardInput() {
   std::string text;
   char buffer[65536];
   while (const std::size_t n = std::fread(buffer, 1, sizeof(buffer), stdin)) {
     text.append(buffer, n);
   }
+  if (std::ferror(stdin) != 0) {
+    return InputError(errno);
+  }
   return text;
 }
 
-bool ReadStandardLine(std::string& line) {
+base::Result<bool> ReadStandardLine(std::string& line) {
   line.clear();
   char* raw = nullptr;
   std::size_t capacity = 0;
@@ -37,7 +45,11 @@ bool ReadStandardLine(std::string& line) {
       line.pop_back();
     }
   }
+  const int cause = errno;
   std::free(raw);
+  if (size < 0 && std::ferror(stdin) != 0) {
+    return InputError(cause);
+  }
   return size >= 0;
 }
 

@@ -17,10 +17,11 @@ namespace allot::cli {
 struct Io {
   std::function<void(std::string_view)> out;
   std::function<void(std::string_view)> err;
-  /// Everything on standard input.
-  std::function<std::string()> read_input;
-  /// The next line of standard input without its end; false at the end. For batch doors.
-  std::function<bool(std::string&)> read_line;
+  /// Everything on standard input. Errors: kBadRequest, it cannot be read (a folder).
+  std::function<base::Result<std::string>()> read_input;
+  /// The next line of standard input without its end; false at the end. For batch doors. Errors: as
+  /// read_input.
+  std::function<base::Result<bool>(std::string&)> read_line;
   /// A variable of the environment; "" when it is not set.
   std::function<std::string(std::string_view name)> environment;
   bool out_is_terminal = false;

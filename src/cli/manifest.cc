@@ -1,33 +1,12 @@
 #include "cli/manifest.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <utility>
 
-#include "text/yaml.h"
+#include "cli/files.h"
+#include "text/documents.h"
 
 namespace allot::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-bool IsManifestName(const fs::path& path) {
-  const std::string extension = path.extension().string();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json";
-}
-
-template <typename Iterator>
-std::vector<std::string> FilesIn(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (Iterator at(folder, error), end; at != end && !error; at.increment(error)) {
-    if (at->is_regular_file(error) && IsManifestName(at->path())) {
-      files.push_back(at->path().string());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 void AddObject(text::Value object, const std::string& source, ManifestSet& out) {
   const bool is_list = object.StringAt({"kind"}).ends_with("List") &&
@@ -50,8 +29,8 @@ void AddObject(text::Value object, const std::string& source, ManifestSet& out) 
   out.objects.push_back({std::move(object), source});
 }
 
-base::Result<void> AddText(std::string_view yaml, const std::string& path, ManifestSet& out) {
-  auto documents = text::ParseYamlStream(yaml);
+base::Result<void> AddText(std::string_view text, const std::string& path, ManifestSet& out) {
+  auto documents = text::ParseDocuments(text);
   if (!documents) {
     return base::Error(std::move(documents).error().Prepend(path + ": "));
   }
@@ -74,16 +53,7 @@ base::Result<ManifestSet> ReadManifests(const Io& io,
                                         bool recursive) {
   ManifestSet set;
   for (const std::string& path : paths) {
-    std::vector<std::string> files = {path};
-    std::error_code error;
-    if (path != "-" && fs::is_directory(path, error)) {
-      files = recursive ? FilesIn<fs::recursive_directory_iterator>(path)
-                        : FilesIn<fs::directory_iterator>(path);
-      if (files.empty()) {
-        return base::Error(base::Reason::kNotFound,
-                           path + ": no .yaml, .yml or .json files in this folder");
-      }
-    }
+    ALLOT_ASSIGN_OR_RETURN(const std::vector<std::string> files, ManifestFiles(path, recursive));
     for (const std::string& file : files) {
       ALLOT_ASSIGN_OR_RETURN(const std::string text, ReadFile(io, file));
       ALLOT_RETURN_IF_ERROR(AddText(text, file == "-" ? "standard input" : file, set));

@@ -1,7 +1,6 @@
 #include "cli/simulate_command.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,10 @@
 #include "analysis/answer_case.h"
 #include "analysis/simulate.h"
 #include "api/desc.h"
+#include "cli/diagnosis_text.h"
+#include "cli/diagnosis_value.h"
+#include "cli/files.h"
+#include "cli/flags.h"
 #include "schema/codec.h"
 #include "snapshot/allocation_case.h"
 #include "snapshot/cluster.h"
@@ -24,124 +27,70 @@ namespace {
 
 using text::Value;
 
-constexpr std::string_view kUsageText =
-    "Schedules the pending pods of files of cluster objects and prints what they get.\n"
-    "\n"
-    "Usage: allot simulate -f DIR|FILE|- [flags]\n"
-    "       allot simulate --cases < problems.jsonl > answers.jsonl\n"
-    "\n"
-    "  -f, --filename PATH   a file, a folder (its .yaml, .yml and .json files) or - for standard "
-    "input; may be repeated\n"
-    "  -o, --output FORM     table (default), yaml or json\n"
-    "      --feature-gates T A=true,B=false as the scheduler takes them\n"
-    "      --profile NAME    compat (default: upstream's choice of node) or packing\n"
-    "      --per-node NODE   consider this node only\n"
-    "      --cases           answer allocation problems, one JSON object a line\n"
-    "\n"
-    "Exit code: 0 every pending pod was placed, 3 some were not, 1 bad input, 2 bad usage.\n";
-
 struct Options {
   std::vector<std::string> files;
+  std::vector<std::string> gates;
+  std::vector<std::string> gates_too;
   std::string output = "table";
-  analysis::SimulateOptions simulate;
+  std::string profile = "compat";
   bool cases = false;
-  bool help = false;
+  analysis::SimulateOptions simulate;
 };
 
-// One flag with a value: "--name value" or "--name=value". `missing` names a flag that lacks it.
-bool TakeValue(Arguments arguments,
-               std::size_t& i,
-               std::string_view name,
-               std::string_view short_name,
-               std::string& value,
-               std::string& missing) {
-  const std::string& argument = arguments[i];
-  if (argument.starts_with(std::string(name) + "=")) {
-    value = argument.substr(name.size() + 1);
-    missing = value.empty() ? std::string(name) : missing;
-    return true;
-  }
-  if (argument != name && (short_name.empty() || argument != short_name)) {
-    return false;
-  }
-  if (i + 1 < arguments.size()) {
-    value = arguments[++i];
-  }
-  missing = value.empty() ? argument : missing;
-  return true;
+void Declare(Flags& parser, Options& options) {
+  parser.Texts(
+      "-f,--filename",
+      options.files,
+      "file, folder (its .yaml, .yml and .json files, also below) or - for standard input");
+  parser.Text("-o,--output", options.output, "table (default), yaml or json");
+  parser.Texts("--feature-gates", options.gates, "A=true,B=false as the scheduler takes them");
+  parser.Texts("--gates", options.gates_too, "another name of --feature-gates");
+  parser.Text(
+      "--profile", options.profile, "compat (default: kube-scheduler's choice of node) or packing");
+  parser.Text("--per-node", options.simulate.only_node, "consider this node only");
+  parser.Bool("--cases",
+              options.cases,
+              "answer allocation problems on standard input, one JSON object a line; takes no "
+              "other flag");
 }
 
-base::Result<Options> ParseOptions(Arguments arguments) {
-  Options options;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::string value;
-    std::string missing;
-    if (arguments[i] == "-h" || arguments[i] == "--help") {
-      options.help = true;
-    } else if (arguments[i] == "--cases") {
-      options.cases = true;
-    } else if (TakeValue(arguments, i, "--filename", "-f", value, missing)) {
-      options.files.push_back(value);
-    } else if (TakeValue(arguments, i, "--output", "-o", value, missing)) {
-      if (!value.empty() && value != "table" && value != "yaml" && value != "json") {
-        return base::Error(
-            base::Reason::kBadRequest,
-            fmt::format("output form \"{}\" is not one of table, yaml, json", value));
-      }
-      options.output = value;
-    } else if (TakeValue(arguments, i, "--feature-gates", "", value, missing) ||
-               TakeValue(arguments, i, "--gates", "", value, missing)) {
-      ALLOT_RETURN_IF_ERROR(options.simulate.gates.Parse(value));
-    } else if (TakeValue(arguments, i, "--per-node", "", value, missing)) {
-      options.simulate.only_node = value;
-    } else if (TakeValue(arguments, i, "--profile", "", value, missing)) {
-      if (!value.empty() && value != "compat" && value != "packing") {
-        return base::Error(base::Reason::kBadRequest,
-                           fmt::format("profile \"{}\" is not one of compat, packing", value));
-      }
-      options.simulate.profile =
-          value == "packing" ? placement::Profile::kPacking : placement::Profile::kCompatible;
-    } else {
-      return base::Error(base::Reason::kBadRequest,
-                         fmt::format("unknown argument \"{}\"", arguments[i]));
-    }
-    if (!missing.empty()) {
-      return base::Error(base::Reason::kBadRequest,
-                         fmt::format("flag needs an argument: {}", missing));
+base::Result<void> Check(Options& options) {
+  const auto bad = [](std::string text) {
+    return base::Error(base::Reason::kBadRequest, std::move(text));
+  };
+  if (options.output != "table" && options.output != "yaml" && options.output != "json") {
+    return bad(fmt::format("output form \"{}\" is not one of table, yaml, json", options.output));
+  }
+  if (options.profile != "compat" && options.profile != "packing") {
+    return bad(fmt::format("profile \"{}\" is not one of compat, packing", options.profile));
+  }
+  options.simulate.profile =
+      options.profile == "packing" ? placement::Profile::kPacking : placement::Profile::kCompatible;
+  for (const auto* const list : {&options.gates, &options.gates_too}) {
+    for (const std::string& gates : *list) {
+      ALLOT_RETURN_IF_ERROR(options.simulate.gates.Parse(gates));
     }
   }
-  if (options.files.empty() && !options.cases && !options.help) {
-    return base::Error(base::Reason::kBadRequest, "nothing to read: use -f or --cases");
+  const bool others = !options.files.empty() || !options.gates.empty() ||
+                      !options.gates_too.empty() || options.output != "table" ||
+                      options.profile != "compat" || !options.simulate.only_node.empty();
+  if (options.cases && others) {
+    return bad("--cases reads standard input and takes no other flag");
   }
-  return options;
+  if (options.files.empty() && !options.cases) {
+    return bad("nothing to read: use -f or --cases");
+  }
+  return {};
 }
 
 base::Result<void> ReadPath(const Io& io, const std::string& path, snapshot::Cluster& cluster) {
-  std::error_code error;
-  if (path != "-" && std::filesystem::is_directory(path, error)) {
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error)) {
-      const std::string extension = entry.path().extension().string();
-      if (entry.is_regular_file(error) &&
-          (extension == ".yaml" || extension == ".yml" || extension == ".json")) {
-        files.push_back(entry.path().string());
-      }
-    }
-    if (error) {
-      return base::Error(base::Reason::kNotFound, fmt::format("{}: {}", path, error.message()));
-    }
-    if (files.empty()) {
-      return base::Error(base::Reason::kNotFound,
-                         fmt::format("{}: no .yaml, .yml or .json file in this folder", path));
-    }
-    std::sort(files.begin(), files.end());
-    for (const std::string& file : files) {
-      ALLOT_RETURN_IF_ERROR(ReadPath(io, file, cluster));
-    }
-    return {};
+  ALLOT_ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                         ManifestFiles(path, /*recursive=*/true));
+  for (const std::string& file : files) {
+    ALLOT_ASSIGN_OR_RETURN(const std::string text, ReadFile(io, file));
+    ALLOT_RETURN_IF_ERROR(cluster.Add(text, file == "-" ? "standard input" : file));
   }
-  ALLOT_ASSIGN_OR_RETURN(const std::string text, ReadFile(io, path));
-  return cluster.Add(text, path == "-" ? "standard input" : path);
+  return {};
 }
 
 // Nothing to work on, or a node that nobody knows.
@@ -198,45 +147,6 @@ std::string DevicesOf(const analysis::SimulatedPod& pod) {
   return out.empty() ? "<none>" : out;
 }
 
-void PrintDiagnosis(const Io& io, const analysis::SimulatedPod& pod) {
-  std::string text = fmt::format("\n{}/{}: {}\n", pod.namespace_, pod.name, pod.diagnosis.message);
-  for (const allocator::NodeDiagnosis& group : pod.diagnosis.groups) {
-    text += group.nodes == 1
-                ? fmt::format("  node {}:\n", group.example_node)
-                : fmt::format("  {} nodes like {}:\n", group.nodes, group.example_node);
-    for (const allocator::RequestFunnel& funnel : group.funnels) {
-      text += fmt::format("    {} request {} (wants {}): {} published",
-                          funnel.claim,
-                          funnel.request,
-                          funnel.wanted,
-                          funnel.published);
-      for (const allocator::FunnelStage& stage : funnel.stages) {
-        text += fmt::format(", {} after {}", stage.left, CauseName(stage.lost_to));
-      }
-      text += "\n";
-    }
-    for (const allocator::Cause& cause : group.causes) {
-      text += fmt::format("    {}: {}", CauseName(cause.kind), cause.subject);
-      if (!cause.example.empty()) {
-        text += ": " + cause.example;
-      }
-      if (!cause.hint.empty()) {
-        text += " (" + cause.hint + ")";
-      }
-      text += "\n";
-    }
-  }
-  if (pod.diagnosis.groups.empty()) {
-    for (const allocator::Cause& cause : pod.diagnosis.causes) {
-      text += fmt::format("  {}: {}{}\n",
-                          CauseName(cause.kind),
-                          cause.subject,
-                          cause.hint.empty() ? "" : " (" + cause.hint + ")");
-    }
-  }
-  io.out(text);
-}
-
 void PrintTable(const Io& io, const analysis::Simulation& simulation) {
   text::TextTable table({"NAMESPACE", "POD", "NODE", "DEVICES"});
   std::size_t placed = 0;
@@ -252,7 +162,7 @@ void PrintTable(const Io& io, const analysis::Simulation& simulation) {
   }
   for (const analysis::SimulatedPod& pod : simulation.pods) {
     if (!pod.placed) {
-      PrintDiagnosis(io, pod);
+      io.out(fmt::format("\n{}/{}: {}", pod.namespace_, pod.name, DiagnosisText(pod.diagnosis)));
     }
   }
   io.out(fmt::format("{}{} of {} pending pods placed; {} nodes; {} of {} devices in use\n",
@@ -266,62 +176,6 @@ void PrintTable(const Io& io, const analysis::Simulation& simulation) {
 
 // ---- yaml and json
 // --------------------------------------------------------------------------------
-
-Value CauseValue(const allocator::Cause& cause) {
-  Value out = Value::Object();
-  out.Set("kind", Value(CauseName(cause.kind)));
-  out.Set("subject", Value(cause.subject));
-  out.Set("count", Value(cause.count));
-  if (!cause.example.empty()) {
-    out.Set("example", Value(cause.example));
-  }
-  if (!cause.hint.empty()) {
-    out.Set("hint", Value(cause.hint));
-  }
-  return out;
-}
-
-Value CausesValue(const std::vector<allocator::Cause>& causes) {
-  Value out = Value::Array();
-  for (const allocator::Cause& cause : causes) {
-    out.Append(CauseValue(cause));
-  }
-  return out;
-}
-
-Value GroupValue(const allocator::NodeDiagnosis& group) {
-  Value out = Value::Object();
-  out.Set("nodes", Value(group.nodes));
-  out.Set("exampleNode", Value(group.example_node));
-  Value reasons = Value::Array();
-  for (const std::string& reason : group.reasons) {
-    reasons.Append(Value(reason));
-  }
-  out.Set("reasons", std::move(reasons));
-  out.Set("causes", CausesValue(group.causes));
-  Value funnels = Value::Array();
-  for (const allocator::RequestFunnel& funnel : group.funnels) {
-    Value one = Value::Object();
-    one.Set("claim", Value(funnel.claim));
-    one.Set("request", Value(funnel.request));
-    one.Set("wanted", Value(funnel.wanted));
-    one.Set("published", Value(funnel.published));
-    Value stages = Value::Array();
-    for (const allocator::FunnelStage& stage : funnel.stages) {
-      Value step = Value::Object();
-      step.Set("lostTo", Value(CauseName(stage.lost_to)));
-      step.Set("left", Value(stage.left));
-      if (!stage.example.empty()) {
-        step.Set("example", Value(stage.example));
-      }
-      stages.Append(std::move(step));
-    }
-    one.Set("stages", std::move(stages));
-    funnels.Append(std::move(one));
-  }
-  out.Set("requests", std::move(funnels));
-  return out;
-}
 
 base::Result<Value> PodValue(const analysis::SimulatedPod& pod) {
   Value out = Value::Object();
@@ -345,13 +199,7 @@ base::Result<Value> PodValue(const analysis::SimulatedPod& pod) {
     out.Set("claims", std::move(claims));
     return out;
   }
-  out.Set("message", Value(pod.diagnosis.message));
-  out.Set("causes", CausesValue(pod.diagnosis.causes));
-  Value groups = Value::Array();
-  for (const allocator::NodeDiagnosis& group : pod.diagnosis.groups) {
-    groups.Append(GroupValue(group));
-  }
-  out.Set("nodeGroups", std::move(groups));
+  SetDiagnosis(pod.diagnosis, out);
   return out;
 }
 
@@ -375,7 +223,15 @@ base::Result<void> PrintTree(const Io& io, const analysis::Simulation& simulatio
 int AnswerCases(const Io& io) {
   int code = kOk;
   std::size_t number = 0;
-  for (std::string line; io.read_line(line);) {
+  for (std::string line;;) {
+    const auto more = io.read_line(line);
+    if (!more) {
+      io.err("error: " + more.error().message() + "\n");
+      return kFailed;
+    }
+    if (!*more) {
+      return code;
+    }
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
       continue;
@@ -394,43 +250,45 @@ int AnswerCases(const Io& io) {
     base::Arena arena;
     io.out(snapshot::FormatAllocationAnswer(analysis::AnswerCase(*problem, {}, arena)) + "\n");
   }
-  return code;
 }
 
 }  // namespace
 
 int RunSimulate(Arguments arguments, const Io& io) {
-  auto options = ParseOptions(arguments);
-  if (!options) {
-    io.err(fmt::format("error: {}\nSee 'allot simulate --help' for usage.\n",
-                       options.error().message()));
+  Options options;
+  Flags parser("simulate -f DIR|FILE|-\n  allot simulate --cases < problems.jsonl > answers.jsonl",
+               "Schedules the pending pods of files of cluster objects and prints what they get.\n"
+               "Exit code: 0 every pending pod was placed, 3 some were not, 1 bad input, 2 bad "
+               "usage.");
+  Declare(parser, options);
+  if (const auto end = parser.Begin(arguments, io)) {
+    return *end;
+  }
+  if (const auto good = Check(options); !good) {
+    io.err(fmt::format("error: {}\nSee 'allot simulate --help'.\n", good.error().message()));
     return kUsage;
   }
-  if (options->help) {
-    io.out(kUsageText);
-    return kOk;
-  }
-  if (options->cases) {
+  if (options.cases) {
     return AnswerCases(io);
   }
   snapshot::Cluster cluster;
-  for (const std::string& file : options->files) {
+  for (const std::string& file : options.files) {
     if (auto read = ReadPath(io, file, cluster); !read) {
       io.err(fmt::format("error: {}\n", read.error().message()));
       return kFailed;
     }
   }
-  if (auto good = CheckInput(cluster, *options); !good) {
+  if (auto good = CheckInput(cluster, options); !good) {
     io.err(fmt::format("error: {}\n", good.error().message()));
     return kFailed;
   }
   if (const std::string left_out = LeftOut(cluster); !left_out.empty()) {
     io.err(fmt::format("note: left out: {}; only pods are placed\n", left_out));
   }
-  const analysis::Simulation simulation = analysis::Simulate(cluster, options->simulate);
-  if (options->output == "table") {
+  const analysis::Simulation simulation = analysis::Simulate(cluster, options.simulate);
+  if (options.output == "table") {
     PrintTable(io, simulation);
-  } else if (auto printed = PrintTree(io, simulation, options->output == "json"); !printed) {
+  } else if (auto printed = PrintTree(io, simulation, options.output == "json"); !printed) {
     io.err(fmt::format("error: {}\n", printed.error().message()));
     return kFailed;
   }

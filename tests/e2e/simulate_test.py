@@ -1,5 +1,6 @@
 """allot simulate: what it reads, what it prints, and its exit codes."""
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -68,11 +69,18 @@ CASES = [
     (["-f", "-"], "kind: Pod\n", 1, "", "document 1: kind or apiVersion is missing"),
     (["-f", "-"], NODE % "n1" + "---\nkind: ResourceSlice\napiVersion: resource.k8s.io/v9\n", 1, "", "version v9 of resource.k8s.io is not known"),
     (["-f", "/nowhere.yaml"], "", 1, "", "/nowhere.yaml: No such file"),
-    (["-f"], "", 2, "", "flag needs an argument: -f"),
+    (["-f"], "", 2, "", "--filename: 1 required TEXT missing"),
     (["-f", "-", "-o", "wide"], "", 2, "", "not one of table, yaml, json"),
     (["-f", "-", "--profile", "best"], "", 2, "", "not one of compat, packing"),
     (["-f", "-", "--gates", "Foo=true"], "", 2, "", "unrecognized feature gate: Foo"),
-    (["--all"], "", 2, "", 'unknown argument "--all"'),
+    (["--all"], "", 2, "", "not expected: --all"),
+    (["extra", "-f", "-"], "", 2, "", 'unexpected argument "extra"'),
+    (["-f", "-", "--feature-gates", "DRANodeAllocatableResources=true"], CLUSTER, 3, "1 Insufficient cpu", ""),
+    (["--cases", "-f", "x"], "", 2, "", "--cases reads standard input and takes no other flag"),
+    (["--cases", "--per-node", "n1"], "", 2, "", "--cases reads standard input and takes no other flag"),
+    (["--cases"], "{", 1, '"outcome":"invalid"', "line 1: "),
+    (["-f", "-"], LIST + LIST.replace('"q"', '"r"'), 3, "1 of 2 pending pods placed", ""),
+    (["-f", "-"], CLUSTER + "---" + POD % "c", 3, "\nWhy, the most telling first:\n", ""),
     ([], "", 2, "", "nothing to read: use -f or --cases"),
 ]
 
@@ -108,6 +116,28 @@ class SimulateTest(unittest.TestCase):
             done = simulate(["-f", folder])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("3 of 3 pending pods placed", done.stdout)
+
+    def test_what_cannot_be_read_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "gone.yaml").symlink_to("nowhere")
+            done = simulate(["-f", folder])
+            self.assertEqual((done.returncode, done.stderr), (1, f"error: {folder}/gone.yaml: No such file or directory\n"))
+            descriptor = os.open(folder, os.O_RDONLY)
+            for arguments in (["simulate", "--cases"], ["simulate", "-f", "-"], ["cel", "eval", "--jsonl"], ["apply", "-f", "-"]):
+                done = subprocess.run([BINARY, *arguments], stdin=descriptor, capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (1, "error: standard input: Is a directory\n"), arguments)
+            os.close(descriptor)
+
+    def test_a_folder_that_cannot_be_read_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            closed = pathlib.Path(folder, "deep/closed")
+            closed.mkdir(parents=True)
+            closed.chmod(0)
+            if os.access(closed, os.R_OK):
+                self.skipTest("root reads every folder")
+            for arguments in (["simulate", "-f", folder], ["apply", "-R", "-f", folder]):
+                done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (1, f"error: {closed}: Permission denied\n"), arguments)
 
     def test_a_running_pod_holds_what_it_has(self):
         running = POD % "a" + "  nodeName: n1\nstatus: {resourceClaimStatuses: [{name: x, resourceClaimName: held}]}\n"
