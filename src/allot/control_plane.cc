@@ -1,16 +1,51 @@
 #include "allot/control_plane.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "client/kubeconfig.h"
 
 namespace allot {
+namespace {
+
+/// A data directory that lost one of its two halves starts all the same; whoever reads the log
+/// should know what that means.
+void WarnOfLosses(const std::string& data_dir, const telemetry::Logger& log) {
+  const auto size_of = [&data_dir](std::string_view name) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(data_dir + std::string(name), error);
+    return error ? std::nullopt : std::optional(size);
+  };
+  const std::optional<std::uintmax_t> store = size_of("/allot.db");
+  const bool has_ca = size_of("/pki/ca.key") && size_of("/pki/ca.crt");
+  if (store && !has_ca) {
+    log.Warning(
+        "the certificate authority is missing beside the store: a new one is made, and "
+        "kubeconfigs written before are refused",
+        {{"folder", data_dir + "/pki"}});
+  }
+  if (has_ca && store == 0 && size_of("/allot.db-wal").value_or(0) == 0) {
+    log.Warning(
+        "the store is an empty file beside certificates of an earlier start: everything in "
+        "it is lost",
+        {{"file", data_dir + "/allot.db"}});
+  }
+}
+
+}  // namespace
 
 base::Result<std::unique_ptr<ControlPlane>> ControlPlane::Start(ControlPlaneOptions options) {
   std::unique_ptr<ControlPlane> plane(new ControlPlane());
   const telemetry::Logger log = options.server.logger;
   const base::Clock& clock = *options.server.clock;
+  if (!options.server.data_dir.empty()) {
+    WarnOfLosses(options.server.data_dir, log);
+  }
   options.server.metrics = &plane->metrics_;
   telemetry::RegisterProcessMetrics(plane->metrics_, clock);
   ALLOT_ASSIGN_OR_RETURN(plane->server_, apiserver::Server::Start(std::move(options.server)));

@@ -36,7 +36,7 @@ void Declare(cli::Flags& parser, UpFlags& flags) {
               "ADDRESS:PORT to serve on; port 0 takes a free one (default 127.0.0.1:6443)");
   parser.Text("--kubeconfig",
               flags.kubeconfig,
-              "where to write the admin's kubeconfig (default ./allot.kubeconfig)");
+              "where to write the admin's kubeconfig, '' for nowhere (default ./allot.kubeconfig)");
   parser.Text(
       "--fleet", flags.fleet, "YAML file of nodes and devices to simulate, or none (default none)");
   parser.Text("--feature-gates",
@@ -79,7 +79,10 @@ std::string DefaultDataDir(const cli::Io& io) {
 
 base::Result<ControlPlaneOptions> ToOptions(const UpFlags& flags, const cli::Io& io) {
   ControlPlaneOptions options;
-  options.server.data_dir = flags.data.empty() ? DefaultDataDir(io) : flags.data;
+  if (flags.data.empty()) {
+    return base::Error(base::Reason::kBadRequest, "--data: found \"\", expected a folder");
+  }
+  options.server.data_dir = flags.data;
   ALLOT_RETURN_IF_ERROR(
       SplitAddress(flags.listen, options.server.listen_address, options.server.port));
   options.server.feature_gates = flags.feature_gates;
@@ -98,6 +101,7 @@ base::Result<ControlPlaneOptions> ToOptions(const UpFlags& flags, const cli::Io&
 
 int RunUp(cli::Arguments arguments, const cli::Io& io) {
   UpFlags flags;
+  flags.data = DefaultDataDir(io);
   cli::Flags parser("up",
                     "Starts a control plane in this process: API server with an embedded store, "
                     "scheduler, controllers,\n"
@@ -119,10 +123,12 @@ int RunUp(cli::Arguments arguments, const cli::Io& io) {
     io.err("error: " + plane.error().message() + "\n");
     return cli::kFailed;
   }
-  io.out("allot is ready: " + (*plane)->url() + ", kubeconfig " + flags.kubeconfig +
-         ((*plane)->nodes() == 0 ? ""
-                                 : ", " + std::to_string((*plane)->nodes()) + " simulated nodes") +
-         "\n");
+  io.out(
+      "allot is ready: " + (*plane)->url() +
+      (flags.kubeconfig.empty() ? ", no kubeconfig written" : ", kubeconfig " + flags.kubeconfig) +
+      ((*plane)->nodes() == 0 ? ""
+                              : ", " + std::to_string((*plane)->nodes()) + " simulated nodes") +
+      "\n");
   WaitForEnd();
   (*plane)->Stop();
   return cli::kOk;

@@ -257,18 +257,23 @@ std::string FormatKubeconfig(const ClientConfig& config, std::string_view name) 
 }
 
 base::Result<void> WriteFileAtomically(const std::string& path, std::string_view text) {
-  const std::string fresh = path + ".new-" + std::to_string(::getpid());
+  struct stat old{};
+  const bool device = ::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode);
+  // A rename would put a file in the place of a device or pipe such as /dev/null.
+  const std::string fresh = device ? path : path + ".new-" + std::to_string(::getpid());
   const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) {
     return Error(Reason::kInternalError, "cannot write " + fresh + ": " + std::strerror(errno));
   }
   const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       ::fsync(fd) == 0;
+                       (device || ::fsync(fd) == 0);
   const int failure = errno;
   ::close(fd);
-  if (!written || ::rename(fresh.c_str(), path.c_str()) != 0) {
+  if (!written || (!device && ::rename(fresh.c_str(), path.c_str()) != 0)) {
     const std::string cause = std::strerror(written ? errno : failure);
-    ::unlink(fresh.c_str());
+    if (!device) {
+      ::unlink(fresh.c_str());
+    }
     return Error(Reason::kInternalError, "cannot write " + path + ": " + cause);
   }
   return {};

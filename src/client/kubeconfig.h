@@ -43,7 +43,8 @@ struct KubeconfigOptions {
 
 /// What a kubeconfig for one server and user named `name` says.
 [[nodiscard]] std::string FormatKubeconfig(const ClientConfig& config, std::string_view name);
-/// Writes a secret file with mode 0600, all or nothing (a new file renamed over the old one).
+/// Writes a secret file with mode 0600, all or nothing (a new file renamed over the old one); a
+/// device or pipe is written to as it is.
 [[nodiscard]] base::Result<void> WriteFileAtomically(const std::string& path,
                                                      std::string_view text);
 

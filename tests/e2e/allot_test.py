@@ -2,9 +2,12 @@
 import json
 import os
 import pathlib
+import stat
+import subprocess
+import tempfile
 import unittest
 
-from plane import Plane, ROOT
+from plane import BINARY, Plane, ROOT
 
 
 class AllotTest(unittest.TestCase):
@@ -84,6 +87,13 @@ class AllotTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("cannot be retrieved by name across all namespaces", err)
 
+    def test_json_is_read_as_json(self):
+        one = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s"},"data":{"k":"\\ud800"}}'
+        _, out, err = self.plane.allot("apply", "-f", "-", stdin=one % "a" + one % "b" + "\n---\n" + one % "c")
+        self.assertEqual((out.count("created"), err), (3, ""), out)
+        code, _, err = self.plane.allot("apply", "-f", "-", stdin=one % "a" + '\n{"kind": x}', check=False)
+        self.assertEqual((code, err), (1, "error: standard input: json: line 2: invalid character 'x' looking for beginning of value\n"))
+
     def test_errors_say_what_and_where(self):
         cases = [
             (["get", "podz"], None, "did you mean \"pods\"?"),
@@ -101,6 +111,45 @@ class AllotTest(unittest.TestCase):
             code, out, err = self.plane.allot(*arguments, stdin=stdin, check=False)
             self.assertNotEqual(code, 0, arguments)
             self.assertIn(want, err, arguments)
+
+
+class UpTest(unittest.TestCase):
+    def up(self, plane):
+        log = pathlib.Path(plane.folder, "log").read_text()
+        plane.stop()
+        return log
+
+    def test_kubeconfig_may_be_none_or_a_device(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = folder + "/pipe"
+            os.mkfifo(pipe)
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            plane = Plane(kubeconfig=pipe)
+            self.assertTrue(os.read(reader, 100).startswith(b"apiVersion: v1"))
+            self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+            self.assertEqual(os.listdir(folder), ["pipe"])
+            plane.remove()
+            os.close(reader)
+        plane = Plane(kubeconfig="")
+        self.assertIn("no kubeconfig written", self.up(plane))
+        plane.remove()
+
+    def test_losses_are_told(self):
+        plane = Plane()
+        self.assertNotIn("WARNING", self.up(plane).upper())
+        data = pathlib.Path(plane.folder, "data")
+        (data / "pki/ca.key").unlink()
+        plane.start()
+        self.assertIn("certificate authority is missing", self.up(plane))
+        for file in data.glob("allot.db*"):
+            file.write_bytes(b"")
+        plane.start()
+        self.assertIn("the store is an empty file", self.up(plane))
+        plane.remove()
+
+    def test_data_needs_a_folder(self):
+        done = subprocess.run([BINARY, "up", "--data", ""], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (2, 'error: --data: found "", expected a folder\n'))
 
 
 if __name__ == "__main__":

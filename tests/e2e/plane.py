@@ -12,9 +12,9 @@ BINARY = os.environ.get("ALLOT_BINARY", str(ROOT / "build/release/src/allot/allo
 
 
 class Plane:
-    def __init__(self, fleet="none", flags=()):
+    def __init__(self, fleet="none", flags=(), kubeconfig=None):
         self.folder = tempfile.mkdtemp(prefix="allot-e2e-")
-        self.kubeconfig = self.folder + "/kubeconfig"
+        self.kubeconfig = self.folder + "/kubeconfig" if kubeconfig is None else kubeconfig
         self.fleet, self.flags = fleet, list(flags)
         self.process = None
         self.start()
