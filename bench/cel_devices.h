@@ -1,4 +1,5 @@
-// Devices and selectors of the CEL benchmarks: the shapes the oracle's `cel -bench` measures.
+// Devices and selectors of the CEL benchmarks: the shapes that the program around the
+// real package measures, too (compare_cel.sh).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 namespace allot::bench {
 
 struct Selector {
-  std::string_view name;  ///< as the oracle prints it; empty: the oracle does not measure it
+  std::string_view name;  ///< as that program prints it; empty: it does not measure it
   std::string_view expression;
 };
 
@@ -46,7 +47,7 @@ struct DeviceShape {
   std::int64_t models = 2;
 };
 
-/// A device with a version, a list of strings and two capacities, like the oracle's.
+/// A device with a version, a list of strings and two capacities, like those of that program.
 class Device {
  public:
   explicit Device(std::int64_t serial, DeviceShape shape = {})

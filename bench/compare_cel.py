@@ -7,7 +7,7 @@ import json
 import re
 import sys
 
-# The selectors of cel_devices.h that the oracle measures, in order.
+# The selectors of cel_devices.h that the real package's program measures, in order.
 NAMES = ["driver ==", "string attribute ==", "three terms &&", "quantity compareTo", "semver isGreaterThan", "list includes",
          "matches"]
 ATTRIBUTES = 10

@@ -1,11 +1,11 @@
 #!/bin/sh
 # The CEL engine beside the real Kubernetes package, in one run: compiling, one device, 100,000 devices, and the ratios as a table.
-# usage: bench/compare_cel.sh CEL_BENCH [ROUNDS]; needs $ALLOT_CEL_ORACLE (the program built from the oracle's folder cel).
+# usage: bench/compare_cel.sh CEL_BENCH [ROUNDS]; needs $ALLOT_CEL_ORACLE (a program around the real package).
 set -eu
 bench=$1
 rounds=${2:-5}
 oracle=${ALLOT_CEL_ORACLE:-}
-[ -x "$oracle" ] || { echo "skipped: set ALLOT_CEL_ORACLE to the oracle's cel program"; exit 0; }
+[ -x "$oracle" ] || { echo "skipped: set ALLOT_CEL_ORACLE to a program around the real package"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ours() {
