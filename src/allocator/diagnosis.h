@@ -1,6 +1,6 @@
 // Diagnosis: why a pod does not fit, as data: causes, and for each request a funnel of devices.
 //
-// Event, condition, describe, explain, console and metrics are all made from it; nobody recomputes
+// Event, condition, describe, explain and metrics are all made from it; nobody recomputes
 // a reason elsewhere. Thread safety: values.
 #pragma once
 

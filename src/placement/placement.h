@@ -1,8 +1,8 @@
 // Placement: the node and the devices for one pod, or why there are none.
 //
 // Place is a pure function of the pod, its claims and the ClusterView: filters in upstream's order
-// and with upstream's words, then score, then the devices. The live scheduler, explain, simulate
-// and plan all call it. Thread safety: one thread a Placer; the view must not be written meanwhile.
+// and with upstream's words, then score, then the devices. The live scheduler, explain and
+// simulate all call it. Thread safety: one thread a Placer; the view must not be written meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ struct Decision {
   /// One result for each claim without allocation, in claim order; the extended-resource claim
   /// last.
   std::vector<api::resource::AllocationResult> results;
-  /// Claims made by the placer for extended resources (8.x of the reference), in memory only: null
+  /// Claims made by the placer for extended resources (KEP-5004), in memory only: null
   /// or one.
   const api::resource::ResourceClaim* extended_claim = nullptr;
   /// Which container and resource each request of extended_claim serves.

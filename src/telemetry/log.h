@@ -35,7 +35,7 @@ struct Field {
   template <std::unsigned_integral T>
     requires(!std::same_as<T, bool>)
   Field(std::string_view k, T v) : key(k), value(static_cast<std::uint64_t>(v)) {}
-  /// An error, as "Reason: message" under the key "err".
+  /// An error: its message under the key "err".
   explicit Field(const base::Status& status)
       : key("err"), value(std::string_view(status.message())) {}
 
