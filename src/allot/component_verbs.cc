@@ -79,7 +79,15 @@ base::Result<std::unique_ptr<Process>> Prepare(const ComponentFlags& flags,
     process->config.server = flags.connection.server;
   }
   ALLOT_ASSIGN_OR_RETURN(process->client, client::HttpClient::Create(process->config, agent));
-  ALLOT_ASSIGN_OR_RETURN(process->lease_client, client::HttpClient::Create(process->config, agent));
+  // A try asks twice and must be over when the lease is: else two lead while a server hangs.
+  const client::LeaderElector::Options election;
+  const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(
+      (election.lease_duration - election.renew_deadline) / 2);
+  ALLOT_ASSIGN_OR_RETURN(process->lease_client,
+                         client::HttpClient::Create(
+                             process->config,
+                             agent,
+                             {.timeout = longest, .longest_wait = std::chrono::milliseconds(100)}));
   telemetry::RegisterProcessMetrics(process->metrics, base::SystemClock());
   return process;
 }

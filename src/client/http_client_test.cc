@@ -321,6 +321,23 @@ TEST(HttpClientTest, AnEndedHandleIsHeardOfByTheServer) {
   EXPECT_TRUE(sink.WaitFor(""));
 }
 
+TEST(HttpClientTest, AServerThatHangsCostsTheTimeoutOnly) {
+  std::vector<std::shared_ptr<net::ResponseWriter>> kept;
+  net::TestServer server(
+      /*tls=*/true,
+      [&kept](std::unique_ptr<net::Request>, std::shared_ptr<net::ResponseWriter> writer) {
+        kept.push_back(std::move(writer));
+      });
+  ClientConfig config;
+  config.server = "https://" + server.server().address();
+  config.ca_pem = server.ca().certificate_pem;
+  const auto client =
+      HttpClient::Create(config, "test/1", {.timeout = std::chrono::milliseconds(200)});
+  ASSERT_TRUE(client);
+  EXPECT_FALSE(Get<ConfigMap>(**client, "n", "a"));
+  server.Run([&kept] { kept.clear(); });
+}
+
 TEST(HttpClientTest, AServerThatIsNotThere) {
   ClientConfig config;
   config.server = "http://127.0.0.1:1";
