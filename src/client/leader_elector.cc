@@ -25,16 +25,17 @@ void LeaderElector::Tick() {
   if (over_) {
     return;
   }
+  // The lease runs from when it was asked for: the answer may have been long on its way.
+  const base::MonoTime asked_at = loop_.Now();
   const base::Result<void> held = TryAcquireOrRenew();
-  const base::MonoTime now = loop_.Now();
   if (held) {
-    renewed_at_ = now;
+    renewed_at_ = asked_at;
     told_.clear();
     if (!leader_.exchange(true, std::memory_order_acq_rel)) {
       options_.log.Info("became the leader", {{"lease", options_.name}});
       started_();
     }
-  } else if (is_leader() && now - renewed_at_ >= options_.renew_deadline) {
+  } else if (is_leader() && loop_.Now() - renewed_at_ >= options_.renew_deadline) {
     leader_.store(false, std::memory_order_release);
     over_ = true;
     options_.log.Error(

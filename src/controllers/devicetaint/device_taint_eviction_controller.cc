@@ -16,6 +16,7 @@ namespace {
 using api::ClaimRef;
 using api::ClaimRefState;
 using api::core::Pod;
+using api::resource::AllocationResult;
 using api::resource::DeviceTaintRule;
 using api::resource::ResourceClaim;
 using api::resource::ResourceSlice;
@@ -148,20 +149,17 @@ void DeviceTaintEvictionController::EnqueueRules() {
   rules_.ForEach([this](const client::ObjectRef& rule) { rule_queue_.Add(rule->name()); });
 }
 
-std::optional<std::int64_t> DeviceTaintEvictionController::EvictionTimeOf(const Pod& pod) const {
-  std::optional<std::int64_t> time;
+void DeviceTaintEvictionController::EachAllocationOf(
+    const Pod& pod, const std::function<void(const AllocationResult&)>& each) const {
   const auto look = [&](std::string_view name) {
     const client::Item item = claims_.FindItem(pod.metadata.namespace_, name);
     if (!item.object) {
       return;
     }
     const auto claim = client::ViewOf<ResourceClaim>(item);
-    if (!claim || (*claim)->status.allocation == nullptr ||
-        !api::IsReservedFor(**claim, pod.metadata.uid)) {
-      return;
-    }
-    if (const auto due = index_.EvictionTime(*(*claim)->status.allocation)) {
-      time = time ? std::min(*time, *due) : *due;
+    if (claim && (*claim)->status.allocation != nullptr &&
+        api::IsReservedFor(**claim, pod.metadata.uid)) {
+      each(*(*claim)->status.allocation);
     }
   };
   for (const auto& entry : pod.spec.resource_claims) {
@@ -173,7 +171,25 @@ std::optional<std::int64_t> DeviceTaintEvictionController::EvictionTimeOf(const 
   if (const auto* const extended = pod.status.extended_resource_claim_status) {
     look(extended->resource_claim_name);
   }
+}
+
+std::optional<std::int64_t> DeviceTaintEvictionController::EvictionTimeOf(const Pod& pod) const {
+  std::optional<std::int64_t> time;
+  EachAllocationOf(pod, [&](const AllocationResult& allocation) {
+    if (const auto due = index_.EvictionTime(allocation)) {
+      time = time ? std::min(*time, *due) : *due;
+    }
+  });
   return time;
+}
+
+bool DeviceTaintEvictionController::IsEvictedBy(const TaintIndex::Rule& rule,
+                                                const Pod& pod) const {
+  bool evicted = false;
+  EachAllocationOf(pod, [&](const AllocationResult& allocation) {
+    evicted = evicted || index_.EvictionTime(allocation, rule).has_value();
+  });
+  return evicted;
 }
 
 base::Result<void> DeviceTaintEvictionController::SyncPod(const std::string& key) {
@@ -258,10 +274,9 @@ base::Result<void> DeviceTaintEvictionController::Evict(const std::string& key,
   deletions_.Add();
   delays_.Observe(static_cast<double>(now.seconds - due));
   // Every rule that wanted the pod to go counts it.
-  rules_.ForEach([this, &key](const client::ObjectRef& rule) {
+  rules_.ForEach([this, &live](const client::ObjectRef& rule) {
     const TaintIndex::Rule* const known = index_.FindRule(rule->name());
-    if (known != nullptr && known->effect == "NoExecute" &&
-        FindAffected(*known).pods.contains(key)) {
+    if (known != nullptr && known->effect == "NoExecute" && IsEvictedBy(*known, **live)) {
       ++evicted_by_[std::string(rule->uid())];
     }
   });

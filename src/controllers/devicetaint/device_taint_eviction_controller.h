@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -38,7 +39,12 @@ class DeviceTaintEvictionController final : public Controller {
   void EnqueueRules();
 
   base::Result<void> SyncPod(const std::string& key);
+  /// The allocations of the pod's claims that are reserved for it.
+  void EachAllocationOf(
+      const api::core::Pod& pod,
+      const std::function<void(const api::resource::AllocationResult&)>& each) const;
   [[nodiscard]] std::optional<std::int64_t> EvictionTimeOf(const api::core::Pod& pod) const;
+  [[nodiscard]] bool IsEvictedBy(const TaintIndex::Rule& rule, const api::core::Pod& pod) const;
   base::Result<void> Evict(const std::string& key,
                            const client::ObjectRef& object,
                            std::int64_t due);

@@ -132,18 +132,19 @@ base::Result<void> DeviceTaintEvictionController::SyncRule(const std::string& na
   if (this_generation && rule->effect == "None" && present->reason == "NoEffect") {
     return {};  // a dry run is made once
   }
+  // Before the count, which looks at all claims: a burst of evictions costs one of them.
+  const base::MonoTime now = context_.loop.Now();
+  const auto last = reported_.find(name);
+  if (this_generation && last != reported_.end() && now - last->second < kBetweenWrites) {
+    rule_queue_.AddAfter(name, last->second + kBetweenWrites - now);
+    return {};
+  }
   std::string reason;
   bool in_progress = false;
   const std::string message = Describe(std::string(view->metadata.uid), *rule, reason, in_progress);
   const std::string_view status = in_progress ? "True" : "False";
   if (this_generation && present->status == status && present->reason == reason &&
       present->message == message) {
-    return {};
-  }
-  const base::MonoTime now = context_.loop.Now();
-  const auto last = reported_.find(name);
-  if (this_generation && last != reported_.end() && now - last->second < kBetweenWrites) {
-    rule_queue_.AddAfter(name, last->second + kBetweenWrites - now);
     return {};
   }
   schema::Draft<DeviceTaintRule> draft(view.view);
