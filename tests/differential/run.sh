@@ -38,6 +38,13 @@ oracle_of() {
   fi
 }
 
+# Waits for the processes; fails when one of them did. Its variable is its own: callers keep theirs in `failed`.
+all_done() {
+  bad=0
+  for pid in $1; do wait "$pid" || bad=1; done
+  return "$bad"
+}
+
 # Runs `allocation_check ARGS SEED COUNT` with the count split over the cores.
 split() {
   seed=$1
@@ -51,9 +58,7 @@ split() {
     pids="$pids $!"
     i=$((i + 1))
   done
-  failed=0
-  for pid in $pids; do wait "$pid" || failed=1; done
-  return "$failed"
+  all_done "$pids"
 }
 
 oracle() {
@@ -85,9 +90,7 @@ exhaustive() {
     pids="$pids $!"
     i=$((i + 1))
   done
-  failed=0
-  for pid in $pids; do wait "$pid" || failed=1; done
-  return "$failed"
+  all_done "$pids"
 }
 
 cel() {
