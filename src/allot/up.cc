@@ -91,8 +91,13 @@ base::Result<ControlPlaneOptions> ToOptions(const UpFlags& flags, const cli::Io&
   options.kubeconfig = flags.kubeconfig;
   ALLOT_ASSIGN_OR_RETURN(options.server.logger, MakeLogger(flags.log_level, flags.log_format));
   if (flags.fleet != "none") {
-    ALLOT_ASSIGN_OR_RETURN(const std::string yaml, cli::ReadFile(io, flags.fleet));
-    ALLOT_ASSIGN_OR_RETURN(options.fleet, drivers::sim::ParseFleet(yaml, flags.fleet));
+    const auto yaml = cli::ReadFile(io, flags.fleet);
+    if (!yaml) {
+      return base::Error(yaml.error().reason(),
+                         "--fleet: " + yaml.error().message() +
+                             "; expected a YAML file of nodes and devices, or none");
+    }
+    ALLOT_ASSIGN_OR_RETURN(options.fleet, drivers::sim::ParseFleet(*yaml, flags.fleet));
   }
   return options;
 }

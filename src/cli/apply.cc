@@ -169,9 +169,11 @@ int RunApply(Arguments arguments, const Io& io) {
       "-f,--filename", flags.files, "file, folder, or - for standard input; may be repeated");
   parser.Bool("-R,--recursive", flags.recursive, "also folders below");
   parser.Text("-o,--output", flags.output, "name, json or yaml instead of a line per object");
-  parser.Text("--dry-run", flags.dry_run, "none, client or server");
-  parser.Text(
-      "--validate", flags.validate, "strict (or true), warn, ignore (or false): unknown fields");
+  parser.OneOf("--dry-run", flags.dry_run, {"none", "client", "server"}, "none, client or server");
+  parser.OneOf("--validate",
+               flags.validate,
+               {"strict", "true", "warn", "ignore", "false"},
+               "strict (or true), warn, ignore (or false): unknown fields");
   parser.Namespace(flags.connection);
   parser.Connection(flags.connection);
   const auto usage = [&io](const std::string& text) {
@@ -187,9 +189,6 @@ int RunApply(Arguments arguments, const Io& io) {
   }
   if (flags.files.empty()) {
     return usage("must specify -f");
-  }
-  if (flags.dry_run != "none" && flags.dry_run != "client" && flags.dry_run != "server") {
-    return usage("--dry-run: found \"" + flags.dry_run + "\", expected none, client or server");
   }
   const auto output = ParseOutput(flags.output);
   if (!output) {

@@ -72,6 +72,7 @@ class Deleter {
     std::vector<Doomed> doomed;
     ALLOT_ASSIGN_OR_RETURN(const std::vector<Target> targets,
                            ParseTargets(discovery_, connection_, arguments));
+    ALLOT_RETURN_IF_ERROR(CheckSelectors(targets, flags_.selector, flags_.field_selector));
     for (const Target& target : targets) {
       if (!target.name.empty()) {
         doomed.push_back({target.resource, connection_.namespace_(), target.name, ""});
@@ -185,15 +186,17 @@ int RunDelete(Arguments arguments, const Io& io) {
   parser.Text("-l,--selector", flags.selector, "label selector");
   parser.Text("--field-selector", flags.field_selector, "field selector");
   parser.Bool("--all", flags.all, "all objects of the type");
-  parser.Text(
-      "--cascade", flags.cascade, "background, foreground or orphan: what happens to dependents");
+  parser.OneOf("--cascade",
+               flags.cascade,
+               {"background", "foreground", "orphan"},
+               "background, foreground or orphan: what happens to dependents");
   parser.Int("--grace-period", flags.grace_period, "seconds a pod gets to stop (-1 = its own)");
   parser.Bool("--now", flags.now, "the same as --grace-period=1");
   parser.Bool("--force", flags.force, "with --grace-period=0: do not wait for the node");
   parser.Bool("--wait", flags.wait, "wait until the objects are gone (default true)");
   parser.Text("--timeout", flags.timeout, "how long to wait (0s = without limit)");
   parser.Bool("--ignore-not-found", flags.ignore_not_found, "a missing object is no error");
-  parser.Text("-o,--output", flags.output, "name: print names only");
+  parser.OneOf("-o,--output", flags.output, {"name"}, "name: print names only");
   parser.Namespace(flags.connection);
   parser.Connection(flags.connection);
   const auto fail = [&io](const std::string& text, int code) {

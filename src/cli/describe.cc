@@ -191,6 +191,10 @@ int RunDescribe(Arguments arguments, const Io& io) {
     io.err("error: " + targets.error().message() + "\n");
     return kFailed;
   }
+  if (const auto checked = CheckSelectors(*targets, selector); !checked) {
+    io.err("error: " + checked.error().message() + "\n");
+    return kUsage;
+  }
   int code = kOk;
   bool first = true;
   const auto show = [&](const Target& target, const std::string& ns, const std::string& name) {

@@ -62,6 +62,24 @@ void Flags::Int(std::string_view names, int& target, std::string_view help) {
   impl_->app.add_option(std::string(names), target);
 }
 
+void Flags::OneOf(std::string_view names,
+                  std::string& target,
+                  std::vector<std::string> choices,
+                  std::string_view help) {
+  impl_->rows.push_back({std::string(names), "TEXT", std::string(help)});
+  impl_->app.add_option(std::string(names), target)
+      ->check([choices = std::move(choices)](const std::string& value) -> std::string {
+        if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
+          return "";
+        }
+        std::string expected = choices[0];
+        for (std::size_t i = 1; i < choices.size(); ++i) {
+          expected += (i + 1 == choices.size() ? " or " : ", ") + choices[i];
+        }
+        return "found \"" + value + "\", expected " + expected;
+      });
+}
+
 void Flags::Connection(ConnectionFlags& target) {
   Text("--kubeconfig",
        target.kubeconfig,

@@ -30,6 +30,12 @@ class Flags {
   void Texts(std::string_view names, std::vector<std::string>& target, std::string_view help);
   void Bool(std::string_view names, bool& target, std::string_view help);
   void Int(std::string_view names, int& target, std::string_view help);
+  /// A Text that takes one of `choices` ("none", "client", "server"); Parse refuses others by
+  /// naming them.
+  void OneOf(std::string_view names,
+             std::string& target,
+             std::vector<std::string> choices,
+             std::string_view help);
   /// The flags of every verb that talks to a server.
   void Connection(ConnectionFlags& target);
   /// -n, --namespace and -A, --all-namespaces.

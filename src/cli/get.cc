@@ -356,6 +356,10 @@ int RunGet(Arguments arguments, const Io& io) {
     io.err("error: " + output.error().message() + "\n");
     return kUsage;
   }
+  if (const auto path = JsonPath::ParseRelaxed(flags.sort_by); !flags.sort_by.empty() && !path) {
+    io.err("error: --sort-by: " + path.error().message() + "\n");
+    return kUsage;
+  }
   output->no_headers = flags.no_headers;
   output->show_labels = flags.show_labels;
   output->show_kind = flags.show_kind;
@@ -366,6 +370,12 @@ int RunGet(Arguments arguments, const Io& io) {
     return fail(connection.error(), kFailed);
   }
   if (!names.empty() && IsDeviceTable(names[0])) {
+    if (!flags.selector.empty() || !flags.field_selector.empty() || flags.watch ||
+        flags.watch_only) {
+      io.err("error: " + names[0] +
+             " are made from slices and claims: selectors and watches do not apply to them\n");
+      return kUsage;
+    }
     const auto text = DeviceTable(*connection, names, *output);
     if (!text) {
       return fail(text.error(), kFailed);
@@ -381,6 +391,11 @@ int RunGet(Arguments arguments, const Io& io) {
   if (!targets) {
     io.err("error: " + targets.error().message() + "\n");
     return kFailed;
+  }
+  if (const auto checked = CheckSelectors(*targets, flags.selector, flags.field_selector);
+      !checked) {
+    io.err("error: " + checked.error().message() + "\n");
+    return kUsage;
   }
   return Getter(io, *connection, flags, *std::move(output)).Run(*targets);
 }

@@ -78,6 +78,22 @@ base::Result<std::vector<Target>> ParseTargets(const Discovery& discovery,
   return targets;
 }
 
+base::Result<void> CheckSelectors(const std::vector<Target>& targets,
+                                  std::string_view selector,
+                                  std::string_view field_selector) {
+  if (selector.empty() && field_selector.empty()) {
+    return {};
+  }
+  for (const Target& target : targets) {
+    if (!target.name.empty()) {
+      return Error(
+          Reason::kInvalid,
+          "name cannot be provided when a selector is specified (found \"" + target.name + "\")");
+    }
+  }
+  return {};
+}
+
 std::string Query(const std::vector<std::pair<std::string, std::string>>& parameters) {
   std::string query;
   for (const auto& [name, value] : parameters) {

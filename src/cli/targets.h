@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -21,6 +22,11 @@ struct Target {
     const Discovery& discovery,
     const Connection& connection,
     const std::vector<std::string>& arguments);
+
+/// Names and selectors exclude each other. Errors: kInvalid when both are there.
+[[nodiscard]] base::Result<void> CheckSelectors(const std::vector<Target>& targets,
+                                                std::string_view selector,
+                                                std::string_view field_selector = "");
 
 /// "a=1&b=2" from pairs, empty values left out, with '?' in front; "" when nothing is left.
 [[nodiscard]] std::string Query(const std::vector<std::pair<std::string, std::string>>& parameters);
