@@ -12,6 +12,7 @@
 
 #include "api/resource/v1.gen.h"
 #include "base/arena.h"
+#include "inventory/node_selector.h"
 
 namespace allot::inventory {
 
@@ -28,10 +29,23 @@ constexpr std::uint32_t Value(DeviceId id) {
   return static_cast<std::uint32_t>(id);
 }
 
+/// The texts of a device identity. Lifetime: the inventory.
+struct DeviceName {
+  std::string_view driver;
+  std::string_view pool;
+  std::string_view device;
+};
+
+/// Device indices [first, first + count).
+struct IndexRange {
+  std::uint32_t first;
+  std::uint32_t count;
+};
+
 struct Slice;
 struct Pool;
 
-struct Device {
+struct alignas(64) Device {
   const api::resource::Device* spec = nullptr;  ///< Lifetime: the slice.
   const Slice* slice = nullptr;
   DeviceIndex index{};
@@ -47,18 +61,20 @@ struct Device {
 };
 
 struct Slice : std::enable_shared_from_this<Slice> {
-  base::Arena arena;
-  std::string_view name;
-  const api::resource::ResourceSliceSpec* spec = nullptr;  ///< Lifetime: this.
-  Pool* pool = nullptr;                                    ///< Lifetime: the inventory.
+  // What a search reads comes first.
   DeviceIndex first{};
-  std::vector<Device> devices;
+  NodeIndex node = kNoNode;     ///< of spec.nodeName when `local`
   bool per_device = false;      ///< perDeviceNodeSelection is true
   bool per_device_set = false;  ///< perDeviceNodeSelection is set, to whatever value
   bool uses_groups = false;     ///< some device declares compatibility groups
   bool local = false;           ///< nodeName is set, and decides
   /// The stable rules take counter sets for every node, whatever the slice says.
   bool everywhere = false;
+  std::vector<Device> devices;
+  const api::resource::ResourceSliceSpec* spec = nullptr;  ///< Lifetime: this.
+  std::string_view name;
+  Pool* pool = nullptr;  ///< Lifetime: the inventory.
+  base::Arena arena;
 };
 
 using SlicePtr = std::shared_ptr<const Slice>;

@@ -32,24 +32,11 @@ struct Class {
 };
 using ClassPtr = std::shared_ptr<const Class>;
 
-/// The texts of a device identity. Lifetime: the inventory.
-struct DeviceName {
-  std::string_view driver;
-  std::string_view pool;
-  std::string_view device;
-};
-
 /// Whether a node has a device.
 enum class DevicePlace : std::uint8_t {
   kHere,
   kNotPublished,  ///< no slice that the node sees lists it
   kOtherNode,     ///< the slice is seen, the device's own rule names other nodes
-};
-
-/// Device indices [first, first + count).
-struct IndexRange {
-  std::uint32_t first;
-  std::uint32_t count;
 };
 
 class Inventory {
@@ -77,18 +64,21 @@ class Inventory {
   [[nodiscard]] ClassPtr FindClassOfExtendedResource(std::string_view resource) const;
   [[nodiscard]] bool AnyExtendedResource() const;
 
+  /// The number of the node, for NodeRef::index. Lifetime: until NodeGone; may be given to another
+  /// node afterwards.
+  NodeIndex KnowNode(std::string_view name);
   /// The pools `node` can use, from the cache when nothing it depends on has changed.
-  /// Cost: O(1) warm; else O(slices of the node + slices without node name).
-  [[nodiscard]] NodeViewPtr ViewFor(const NodeRef& node);
+  /// Cost: O(1) warm, without a look-up by name when node.index is set; else O(slices of the node +
+  /// slices without node name). Lifetime: until the next call.
+  [[nodiscard]] const NodeViewPtr& ViewFor(const NodeRef& node);
   /// Changes whenever ViewFor(node) may give another answer. Cost: O(1).
   [[nodiscard]] std::uint64_t NodeVersion(std::string_view node_name) const;
-  /// Names of nodes whose view may have changed since `cursor`, which is moved on. False: all of
-  /// them.
+  /// Nodes whose view may have changed since `cursor`, which is moved on. False: all of them.
   [[nodiscard]] bool ChangedNodesSince(std::uint64_t& cursor,
-                                       std::vector<std::string_view>& changed) const;
-  /// Which nodes notice when the device is taken or given back: one (its name), none (empty,
-  /// `true`), or possibly all (`false`).
-  [[nodiscard]] bool NodeSeeing(DeviceId id, std::string_view& node_name) const;
+                                       std::vector<NodeIndex>& changed) const;
+  /// Which node notices when the device is taken or given back: one, none (kNoNode), or possibly
+  /// all (kAnyNode). Cost: one load.
+  [[nodiscard]] NodeIndex NodeSeeing(DeviceId id) const;
   /// Forgets the cached view: the node's labels changed.
   void NodeChanged(std::string_view node_name);
   /// Forgets the node: it was deleted.

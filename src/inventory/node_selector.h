@@ -2,6 +2,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,12 +11,22 @@
 
 namespace allot::inventory {
 
+/// The number an Inventory gave a node: dense, reused after the node is gone.
+enum class NodeIndex : std::uint32_t {};
+inline constexpr NodeIndex kNoNode{0xffffffff};
+inline constexpr NodeIndex kAnyNode{0xfffffffe};
+constexpr std::uint32_t Value(NodeIndex index) {
+  return static_cast<std::uint32_t>(index);
+}
+
 /// What device rules and node selectors may ask of a node. Lifetime: views into the owner's node.
 struct NodeRef {
   std::string_view name;
   schema::Map<schema::Str> labels;
   /// The node lists DRAOptionalNodeOperations in status.declaredFeatures.
   bool optional_node_operations = false;
+  /// From Inventory::KnowNode, to find its view without a look-up; kNoNode: not asked for.
+  NodeIndex index = kNoNode;
 };
 
 /// The facts of `node`. Lifetime: `node`.

@@ -43,29 +43,31 @@ struct Consumer {
 
 enum class PoolState : std::uint8_t { kComplete, kIncomplete, kInvalid };
 
+// What a search reads comes first: with many nodes none of it is in a cache.
 struct PoolView {
-  std::shared_ptr<const void> names;  ///< of the texts `driver` and `pool`
+  PoolState state = PoolState::kComplete;
+  bool has_binding_conditions = false;
+  std::uint32_t devices = 0;         ///< of `slices`
+  std::vector<SlicePtr> slices;      ///< with devices for this node, by name
+  std::vector<std::uint32_t> first;  ///< position of each slice's first device; one more at the end
   std::string_view driver;
   std::string_view pool;
-  PoolState state = PoolState::kComplete;
-  std::string invalid_reason;  ///< as upstream notes it ("duplicate device name x")
+  std::vector<std::uint32_t> consumer_of;  ///< by position: ordinal in `consumers`, or kNone
+  std::vector<Consumer> consumers;         ///< all devices with counters; those of `slices` first
+  std::vector<CounterCell> cells;
+  std::vector<CounterUse> uses;
+  std::vector<GroupUse> groups;
+  std::uint32_t counter_sets = 0;
+  std::shared_ptr<const void> names;  ///< of the texts `driver` and `pool`
+  std::string invalid_reason;         ///< as upstream notes it ("duplicate device name x")
   std::int64_t observed_slices = 0;
   std::int64_t wanted_slices = 0;
   std::int64_t generation = 0;
-  bool has_binding_conditions = false;
-  std::vector<SlicePtr> slices;      ///< with devices for this node, by name
-  std::vector<std::uint32_t> first;  ///< position of each slice's first device; one more at the end
   std::vector<SlicePtr> counter_slices;  ///< kept alive for the cells
   std::vector<SlicePtr> other_slices;    ///< devices of other nodes: they consume counters too
-  std::vector<CounterCell> cells;
-  std::uint32_t counter_sets = 0;
-  std::vector<CounterUse> uses;
-  std::vector<GroupUse> groups;
-  std::vector<Consumer> consumers;         ///< all devices with counters; those of `slices` first
-  std::vector<std::uint32_t> consumer_of;  ///< by position: ordinal in `consumers`, or kNone
 
   static constexpr std::uint32_t kNone = 0xffffffff;
-  [[nodiscard]] std::uint32_t device_count() const { return first.empty() ? 0 : first.back(); }
+  [[nodiscard]] std::uint32_t device_count() const { return devices; }
 };
 
 using PoolViewPtr = std::shared_ptr<const PoolView>;

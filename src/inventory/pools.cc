@@ -70,6 +70,7 @@ class Builder {
       }
     }
     view_.first.push_back(position);
+    view_.devices = position;
   }
 
   [[nodiscard]] std::string DuplicateDevice() const {

@@ -35,10 +35,8 @@ struct Pool {
     std::vector<const Slice*> relevant;
     PoolViewPtr view;
   };
-  /// Whether all slices are of one node; asked when a device is taken.
-  enum class OneNode : std::uint8_t { kUnknown, kYes, kNo };
-  OneNode one_node = OneNode::kUnknown;
-  std::vector<Cached> views;  ///< dropped when a slice of the pool changes
+  NodeIndex observer = kNoNode;  ///< the node of all slices; kAnyNode when there are others
+  std::vector<Cached> views;     ///< dropped when a slice of the pool changes
 };
 
 /// The rule of nodeName, allNodes and nodeSelector, the first that is set deciding.

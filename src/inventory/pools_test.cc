@@ -218,25 +218,30 @@ TEST(InventoryTest, OnlyNodesThatMayNoticeAreTold) {
   base::Arena arena;
   Inventory inventory;
   std::uint64_t cursor = 0;
-  std::vector<std::string_view> changed;
+  std::vector<NodeIndex> changed;
   ASSERT_TRUE(inventory.ChangedNodesSince(cursor, changed));
   Publish(inventory, {"a", 1, 1, "'nodeName':'n1'", Devices("x")}, arena);
   ASSERT_TRUE(inventory.ChangedNodesSince(cursor, changed));
-  EXPECT_EQ(changed, (std::vector<std::string_view>{"n1"}));
+  const NodeIndex n1 = inventory.KnowNode("n1");
+  EXPECT_EQ(changed, (std::vector<NodeIndex>{n1}));
   const DeviceId x = inventory.InternDevice("x", "p", "x");
-  std::string_view name;
-  EXPECT_TRUE(inventory.NodeSeeing(x, name));
-  EXPECT_EQ(name, "n1");
+  EXPECT_EQ(inventory.NodeSeeing(x), n1);
   // A second node's slice in the pool: its devices may share counters with the first.
   Publish(inventory, {"b", 1, 2, kElsewhere, Devices("y")}, arena);
   ASSERT_TRUE(inventory.ChangedNodesSince(cursor, changed));
   EXPECT_EQ(changed.size(), 2U);
-  EXPECT_FALSE(inventory.NodeSeeing(x, name));
+  EXPECT_EQ(inventory.NodeSeeing(x), kAnyNode);
+  EXPECT_EQ(inventory.NodeSeeing(inventory.InternDevice("x", "p", "y")), kAnyNode);
   Publish(inventory, {"c", 1, 1, kEverywhere, Devices("z")}, arena);
   EXPECT_FALSE(inventory.ChangedNodesSince(cursor, changed));
   // Nobody notices a device that nobody publishes.
-  EXPECT_TRUE(inventory.NodeSeeing(inventory.InternDevice("x", "q", "w"), name));
-  EXPECT_TRUE(name.empty());
+  EXPECT_EQ(inventory.NodeSeeing(inventory.InternDevice("x", "q", "w")), kNoNode);
+  // They are all of one node again.
+  inventory.DeleteSlice("c");
+  inventory.DeleteSlice("b");
+  EXPECT_EQ(inventory.NodeSeeing(x), n1);
+  inventory.DeleteSlice("a");
+  EXPECT_EQ(inventory.NodeSeeing(x), kNoNode);
 }
 
 TEST(InventoryTest, DevicesAreFoundForTheNodesThatHaveThem) {

@@ -17,6 +17,13 @@ namespace {
 // Changes remembered for readers that come back; a reader further behind looks at everything.
 constexpr std::size_t kMaxLog = std::size_t{1} << 17U;
 
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
 bool IsFinished(const api::core::Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
@@ -82,13 +89,16 @@ struct ClusterView::Impl {
   std::unordered_map<std::string_view, NodeInfo*> by_name;              // the same, found fast
   // Pods whose node is not known (yet) are kept here under the node's name.
   std::map<std::string, std::vector<PodOnNode>, std::less<>> homeless;
-  std::unordered_map<std::string, std::string> node_of_pod;  // uid -> node name
+  // Where a pod is, by uid: on a node, or waiting for the one of that name.
+  struct Home {
+    NodeInfo* node = nullptr;
+    std::string name;
+  };
+  std::unordered_map<std::string, Home, TextHash, std::equal_to<>> homes;
   mutable std::vector<NodeInfo*> sorted;
   mutable bool sorted_stale = false;
   std::vector<NodeInfo*> by_index;
   LoadIndex load;
-  std::vector<std::uint32_t> free_indices;
-  std::uint32_t next_index = 0;
   std::uint64_t version = 0;
   std::uint64_t nodes_epoch = 1;
   std::size_t soft_tainted = 0;
@@ -122,25 +132,52 @@ struct ClusterView::Impl {
   }
 
   void Forget(std::string_view uid) {
-    const auto found = node_of_pod.find(std::string(uid));
-    if (found == node_of_pod.end()) {
+    const auto found = homes.find(uid);
+    if (found == homes.end()) {
       return;
     }
-    if (const auto node = by_name.find(found->second); node != by_name.end()) {
-      auto& pods = node->second->pods;
-      const auto pod =
-          std::find_if(pods.begin(), pods.end(), [&](const PodOnNode& p) { return p.uid == uid; });
-      if (pod != pods.end()) {
-        ForgetPriority(pod->priority);
-        node->second->requested.Subtract(pod->requests);
-        node->second->nonzero.Subtract(pod->nonzero);
-        pods.erase(pod);
-        Changed(*node->second);
+    const auto is_it = [&](const PodOnNode& pod) {
+      return pod.uid == uid;
+    };
+    if (NodeInfo* const node = found->second.node) {
+      const auto pod = std::find_if(node->pods.begin(), node->pods.end(), is_it);
+      ForgetPriority(pod->priority);
+      node->requested.Subtract(pod->requests);
+      node->nonzero.Subtract(pod->nonzero);
+      node->pods.erase(pod);
+      Changed(*node);
+    } else {
+      const auto waiting = homeless.find(found->second.name);
+      std::erase_if(waiting->second, is_it);
+      if (waiting->second.empty()) {
+        homeless.erase(waiting);
       }
-    } else if (const auto waiting = homeless.find(found->second); waiting != homeless.end()) {
-      std::erase_if(waiting->second, [&](const PodOnNode& p) { return p.uid == uid; });
     }
-    node_of_pod.erase(found);
+    homes.erase(found);
+  }
+
+  // Pods that came before their node.
+  void TakeIn(NodeInfo& node) {
+    const auto waiting = homeless.find(node.name);
+    if (waiting == homeless.end()) {
+      return;
+    }
+    for (PodOnNode& pod : waiting->second) {
+      homes.find(pod.uid)->second = {&node, {}};
+      Count(node, std::move(pod));
+    }
+    homeless.erase(waiting);
+  }
+
+  // Pods whose node goes; it may come back.
+  void TurnOut(NodeInfo& node) {
+    for (const PodOnNode& pod : node.pods) {
+      ForgetPriority(pod.priority);
+      homes.find(pod.uid)->second = {nullptr, node.name};
+    }
+    if (!node.pods.empty()) {
+      homeless[node.name] = std::move(node.pods);
+    }
   }
 };
 
@@ -153,12 +190,9 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
     at->second = std::make_unique<NodeInfo>();
     NodeInfo& node = *at->second;
     node.name = at->first;
-    if (impl_->free_indices.empty()) {
-      node.index = impl_->next_index++;
-      impl_->by_index.push_back(nullptr);
-    } else {
-      node.index = impl_->free_indices.back();
-      impl_->free_indices.pop_back();
+    node.index = Value(impl_->inventory.KnowNode(node.name));
+    if (node.index >= impl_->by_index.size()) {
+      impl_->by_index.resize(node.index + 1);
     }
     impl_->by_index[node.index] = &node;
     impl_->by_name.emplace(node.name, &node);
@@ -169,6 +203,7 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
   auto arena = std::make_shared<base::Arena>();
   inventory::NodeRef ref = inventory::MakeNodeRef(from);
   ref.name = node.name;
+  ref.index = inventory::NodeIndex{node.index};
   const bool same_labels = !added && std::equal(ref.labels.begin(),
                                                 ref.labels.end(),
                                                 node.ref.labels.begin(),
@@ -192,12 +227,7 @@ void ClusterView::UpsertNode(const api::core::Node& from) {
   if (!same_labels) {
     impl_->inventory.NodeChanged(node.name);
   }
-  if (const auto waiting = impl_->homeless.find(node.name); waiting != impl_->homeless.end()) {
-    for (PodOnNode& pod : waiting->second) {
-      impl_->Count(node, std::move(pod));
-    }
-    impl_->homeless.erase(waiting);
-  }
+  impl_->TakeIn(node);
   impl_->Changed(node);
 }
 
@@ -211,13 +241,7 @@ void ClusterView::DeleteNode(std::string_view name) {
   impl_->load.Remove(node.index);
   impl_->by_index[node.index] = nullptr;
   impl_->by_name.erase(node.name);
-  for (const PodOnNode& pod : node.pods) {
-    impl_->ForgetPriority(pod.priority);
-  }
-  if (!node.pods.empty()) {
-    impl_->homeless[node.name] = std::move(node.pods);
-  }
-  impl_->free_indices.push_back(node.index);
+  impl_->TurnOut(node);
   impl_->inventory.NodeGone(name);
   impl_->soft_tainted -= HasSoftTaint(node) ? 1 : 0;
   impl_->nodes.erase(found);
@@ -243,10 +267,11 @@ void ClusterView::UpsertPod(const api::core::Pod& pod, std::string_view node_nam
   counted.nonzero = NonZeroRequestsOf(pod, claims);
   counted.host_ports = HostPortsOf(pod);
   counted.terminating = pod.metadata.deletion_timestamp != nullptr;
-  impl_->node_of_pod[counted.uid] = target;
   if (NodeInfo* const node = FindNode(target)) {
+    impl_->homes[counted.uid] = {node, {}};
     impl_->Count(*node, std::move(counted));
   } else {
+    impl_->homes[counted.uid] = {nullptr, std::string(target)};
     impl_->homeless[std::string(target)].push_back(std::move(counted));
   }
 }

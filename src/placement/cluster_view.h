@@ -29,7 +29,8 @@ struct PodOnNode {
   bool terminating = false;
 };
 
-/// One node and what is left of it. `index` is dense and reused after deletion.
+/// One node and what is left of it. `index` is the number the inventory gave it: dense, reused
+/// after deletion.
 struct NodeInfo {
   std::uint32_t index = 0;
   std::string name;

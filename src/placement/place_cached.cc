@@ -90,7 +90,8 @@ void Placer::Impl::PlaceCached(Attempt& attempt,
   // Upstream looks at every node of a small cluster, so an error on any of them ends the attempt.
   // Where devices have a say in the score, all of them must be known as well.
   const bool eager = view.nodes().size() <= kNodesAllTried || DevicesScore(attempt.claims);
-  ShapeCache::Shape& shape = cache.Find(key, eager);
+  const bool packing = attempt.options->profile == Profile::kPacking;
+  ShapeCache::Shape& shape = cache.Find(key, eager, packing);
   if (!EvaluatePending(attempt, shape, decision)) {
     return;
   }

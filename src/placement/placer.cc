@@ -38,6 +38,7 @@ Placer::Impl::Impl(ClusterView& view_in)
       inventory(view_in.inventory()),
       allocator(view_in.inventory()),
       cache(view_in),
+      groups(view_in),
       compiled(view_in.inventory(), allocator) {}
 
 Attempt Placer::Impl::Begin(const Pod& pod,
@@ -141,7 +142,7 @@ void Placer::Impl::Choose(Attempt& attempt,
   const bool alone = !view.any_soft_taint() && ScoresStandAlone(attempt.facts, attempt.claims) &&
                      attempt.options->profile == Profile::kCompatible;
   if (nodes > kNodesAllTried && alone && !cache.IsWarm(key) &&
-      PlaceByLoad(attempt, share_ids, decision)) {
+      (PlaceByLoad(attempt, share_ids, decision) || PlaceByGroups(attempt, share_ids, decision))) {
     return;
   }
   PlaceCached(attempt, key, share_ids, decision);

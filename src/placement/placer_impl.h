@@ -1,8 +1,8 @@
 // The parts of Placer: one attempt at a time over the nodes, their devices and the kept answers.
 //
-// placer.cc chooses the way, place_cached.cc and place_among.cc find the node, device_filter.cc
-// asks for its devices, preempt.cc and explain.cc work when there is none. Thread safety: one
-// thread. Internal to the module.
+// placer.cc chooses the way, place_cached.cc, place_grouped.cc and place_among.cc find the node,
+// device_filter.cc asks for its devices, preempt.cc and explain.cc work when there is none. Thread
+// safety: one thread. Internal to the module.
 #pragma once
 
 #include <memory>
@@ -16,6 +16,7 @@
 #include "placement/extended.h"
 #include "placement/filters.h"
 #include "placement/message.h"
+#include "placement/node_groups.h"
 #include "placement/placement.h"
 #include "placement/score.h"
 #include "placement/shape_cache.h"
@@ -79,6 +80,12 @@ struct Resolvable {
   std::vector<const NodeInfo*> nodes;
 };
 
+/// Why all nodes are out.
+struct Refusal {
+  ReasonCounts reasons;
+  Resolvable resolvable;
+};
+
 struct Placer::Impl {
   explicit Impl(ClusterView& view_in);
 
@@ -137,6 +144,23 @@ struct Placer::Impl {
   /// The best of a few lightly loaded nodes; false when none of them will do.
   bool PlaceByLoad(Attempt& attempt, const allocator::ShareIds& share_ids, Decision& decision);
 
+  // place_grouped.cc
+  /// The best node that will do, or the refusal, without a look at every node; false when the pod
+  /// or its claims do not allow that.
+  bool PlaceByGroups(Attempt& attempt, const allocator::ShareIds& share_ids, Decision& decision);
+  [[nodiscard]] bool ClaimsStandAlone(const Attempt& attempt) const;
+  /// The scores of groups that pass the filters, and how many nodes are in them.
+  std::size_t FilterGroups(Attempt& attempt,
+                           const std::vector<NodeGroups::Group>& all,
+                           std::vector<std::int64_t>& scores,
+                           Refusal& refusal,
+                           Decision& decision);
+  void CountRefused(const std::vector<NodeGroups::Group>& all,
+                    const std::vector<std::int64_t>& scores,
+                    std::size_t members,
+                    const ShapeCache::DeviceAnswers& known,
+                    Refusal& refusal) const;
+
   // place_among.cc
   /// The best of `candidates`; `skipped` nodes are out by name. When none will do and others are
   /// not out: false, with nothing decided.
@@ -180,6 +204,7 @@ struct Placer::Impl {
   allocator::Allocator allocator;
   allocator::Outcome outcome;
   ShapeCache cache;
+  NodeGroups groups;
   PreparedCache compiled;
 };
 

@@ -112,6 +112,7 @@ TEST(PlacerWorkTest, ASharedDeviceGivenBackReopensTheNodes) {
   const auto* const pod = world.Pod("b");
   const std::string refused = world.Run(*pod, {world.Claim("cb", request)});
   EXPECT_NE(refused.find("300 cannot allocate all claims"), std::string::npos) << refused;
+  world.Run(*pod, {world.Claim("cb", request)});  // often enough for its answers to be kept
   world.Run(*pod, {world.Claim("cb", request)});
   EXPECT_EQ(world.visited, 0U);  // nothing has changed
   world.held.pop_front();

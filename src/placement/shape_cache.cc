@@ -19,6 +19,7 @@ constexpr std::uint32_t kNoRank = 0xffffffff;
 constexpr std::uint32_t kAll = 0xfffffffe;          // anything may have changed
 constexpr std::uint32_t kSharedTaken = 0xfffffffd;  // a device that many nodes see was taken
 constexpr std::uint32_t kSharedGiven = 0xfffffffc;  // ... or given back
+constexpr std::uint32_t kViews = 0xfffffffb;        // what nodes see of shared slices changed
 constexpr std::uint32_t kMaxRank = 0xfffffff0;
 
 bool SameParts(const RawScore& a, const RawScore& b) {
@@ -39,16 +40,17 @@ bool ShapeCache::IsWarm(const ShapeKey& key) {
          end() - found->second.cursor <= kCheapBacklog;
 }
 
-ShapeCache::Shape& ShapeCache::Find(const ShapeKey& key, bool eager) {
+ShapeCache::Shape& ShapeCache::Find(const ShapeKey& key, bool eager, bool packing) {
   ReadLogs();
   auto found = shapes_.find(key);
   if (found == shapes_.end()) {
-    MakeRoom();
+    MakeRoom(shapes_);
     ++stats_.built;
     found = shapes_.try_emplace(key).first;
     Shape& shape = found->second;
     const std::size_t nodes = view_.nodes().size();
     shape.eager = eager;
+    shape.reads_views = packing || view_.inventory().features().node_allocatable_resources;
     shape.answers.resize(nodes);
     shape.pending.reserve(nodes);
     for (std::uint32_t rank = 0; rank < nodes; ++rank) {
@@ -66,6 +68,7 @@ ShapeCache::Shape& ShapeCache::Find(const ShapeKey& key, bool eager) {
 void ShapeCache::Reset() {
   ++stats_.resets;
   shapes_.clear();
+  devices_.clear();
   log_.clear();
   log_start_ = 0;
   read_up_to_ = 0;
@@ -92,16 +95,23 @@ void ShapeCache::Note(std::uint32_t entry) {
   log_.push_back(entry);
 }
 
+// The number may be of a node that only slices name, or of none.
+void ShapeCache::NoteNode(std::uint32_t index) {
+  if (index < rank_of_index_.size() && rank_of_index_[index] != kNoRank) {
+    Note(rank_of_index_[index]);
+  }
+}
+
 void ShapeCache::ReadDevices() {
   if (!view_.allocated().ChangedSince(device_cursor_, changed_devices_)) {
     return Note(kAll);
   }
   for (const inventory::DeviceChange& change : changed_devices_) {
-    std::string_view name;
-    if (!view_.inventory().NodeSeeing(change.device, name)) {
+    const inventory::NodeIndex node = view_.inventory().NodeSeeing(change.device);
+    if (node == inventory::kAnyNode) {
       Note(change.given_back ? kSharedGiven : kSharedTaken);
-    } else if (const NodeInfo* const node = name.empty() ? nullptr : view_.FindNode(name)) {
-      Note(rank_of_index_[node->index]);
+    } else {
+      NoteNode(Value(node));
     }
   }
 }
@@ -116,17 +126,13 @@ void ShapeCache::ReadLogs() {
     Note(kAll);
   }
   for (const std::uint32_t index : changed_nodes_) {
-    if (index < rank_of_index_.size() && rank_of_index_[index] != kNoRank) {
-      Note(rank_of_index_[index]);
-    }
+    NoteNode(index);
   }
-  if (!view_.inventory().ChangedNodesSince(inventory_cursor_, changed_names_)) {
-    Note(kAll);
+  if (!view_.inventory().ChangedNodesSince(inventory_cursor_, changed_views_)) {
+    Note(kViews);
   }
-  for (const std::string_view name : changed_names_) {
-    if (const NodeInfo* const node = name.empty() ? nullptr : view_.FindNode(name)) {
-      Note(rank_of_index_[node->index]);
-    }
+  for (const inventory::NodeIndex node : changed_views_) {
+    NoteNode(Value(node));
   }
   ReadDevices();
   if (view_.inventory().class_version() != class_version_) {
@@ -144,12 +150,12 @@ void ShapeCache::CatchUp(Shape& shape) {
       const std::uint32_t entry = log_[at - log_start_];
       if (entry < kMaxRank) {
         MakeUnknown(shape, entry);
-      } else if (entry == kAll || shape.eager) {
+      } else if (entry == kAll || shape.eager || (entry == kViews && shape.reads_views)) {
         MakeAllUnknown(shape);
         break;
       } else {
-        // What was taken shows when a node is tried.
-        given |= entry == kSharedGiven;
+        // What was taken, or is published no more, shows when a node is tried.
+        given |= entry != kSharedTaken;
       }
     }
     if (given) {
@@ -230,16 +236,74 @@ void ShapeCache::Push(
   std::push_heap(heap.begin(), heap.end());
 }
 
-void ShapeCache::MakeRoom() {
+template <typename Map>
+void ShapeCache::MakeRoom(Map& map) const {
   const std::size_t each = std::max<std::size_t>(view_.nodes().size(), 1);
   const std::size_t limit = std::max<std::size_t>(kMaxAnswers / each, 4);
-  while (shapes_.size() >= limit) {
-    const auto oldest =
-        std::min_element(shapes_.begin(), shapes_.end(), [](const auto& a, const auto& b) {
-          return a.second.last_used < b.second.last_used;
-        });
-    shapes_.erase(oldest);
+  while (map.size() >= limit) {
+    map.erase(std::min_element(map.begin(), map.end(), [](const auto& a, const auto& b) {
+      return a.second.last_used < b.second.last_used;
+    }));
   }
+}
+
+ShapeCache::DeviceAnswers& ShapeCache::FindDevices(const ShapeKey& claims) {
+  ReadLogs();
+  auto found = devices_.find(claims);
+  if (found == devices_.end()) {
+    MakeRoom(devices_);
+    found = devices_.try_emplace(claims).first;
+    found->second.refused.resize(view_.nodes().size());
+    found->second.slots.resize(view_.nodes().size());
+    Reopen(found->second);
+  }
+  CatchUp(found->second);
+  read_up_to_ = end();
+  found->second.last_used = ++clock_;
+  return found->second;
+}
+
+void ShapeCache::CatchUp(DeviceAnswers& known) const {
+  bool all = known.cursor < log_start_;
+  for (std::uint64_t at = known.cursor; !all && at < end(); ++at) {
+    const std::uint32_t entry = log_[at - log_start_];
+    if (entry < kMaxRank) {
+      if (known.refused[entry] != 0) {
+        known.refused[entry] = 0;
+        known.slots[entry] = static_cast<std::uint32_t>(known.open.size());
+        known.open.push_back(entry);
+      }
+    } else {
+      all = entry != kSharedTaken;
+    }
+  }
+  if (all) {
+    Reopen(known);
+  }
+  known.cursor = end();
+}
+
+void ShapeCache::Reopen(DeviceAnswers& known) const {
+  std::ranges::fill(known.refused, std::uint16_t{0});
+  known.reasons.clear();
+  known.open.resize(known.refused.size());
+  for (std::uint32_t rank = 0; rank < known.open.size(); ++rank) {
+    known.open[rank] = rank;
+    known.slots[rank] = rank;
+  }
+  known.cursor = end();
+}
+
+void ShapeCache::Refuse(DeviceAnswers& known, std::uint32_t rank, NodeStatus status) {
+  const auto reason = std::find(known.reasons.begin(), known.reasons.end(), status);
+  known.refused[rank] = static_cast<std::uint16_t>(reason - known.reasons.begin() + 1);
+  if (reason == known.reasons.end()) {
+    known.reasons.push_back(std::move(status));
+  }
+  const std::uint32_t last = known.open.back();
+  known.open[known.slots[rank]] = last;
+  known.slots[last] = known.slots[rank];
+  known.open.pop_back();
 }
 
 }  // namespace allot::placement

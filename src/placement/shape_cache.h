@@ -62,6 +62,17 @@ class ShapeCache {
     std::uint64_t last_used = 0;
     /// Devices were tried on every node, so its answers depend on devices that many nodes see.
     bool eager = false;
+    /// Filters or scores look at the devices of a node themselves.
+    bool reads_views = false;
+  };
+  /// Which nodes lack devices for claims of one kind, whatever pod brings them.
+  struct DeviceAnswers {
+    std::vector<std::uint16_t> refused;  ///< by rank: 1 + position in `reasons`; 0: not known
+    std::vector<std::uint32_t> open;     ///< ranks that are not known to refuse, in no order
+    std::vector<std::uint32_t> slots;    ///< by rank: position in `open`
+    std::vector<NodeStatus> reasons;
+    std::uint64_t cursor = 0;
+    std::uint64_t last_used = 0;
   };
   /// What is kept, for tests and metrics.
   struct Stats {
@@ -78,7 +89,10 @@ class ShapeCache {
 
   /// The shape's answers, with everything that has changed made unknown. Lifetime: until the next
   /// call.
-  [[nodiscard]] Shape& Find(const ShapeKey& key, bool eager);
+  [[nodiscard]] Shape& Find(const ShapeKey& key, bool eager, bool packing);
+  /// The same for the claims alone. Cost: O(changed nodes). Lifetime: until the next call.
+  [[nodiscard]] DeviceAnswers& FindDevices(const ShapeKey& claims);
+  void Refuse(DeviceAnswers& known, std::uint32_t rank, NodeStatus status);
 
   void Reject(Shape& shape, std::uint32_t rank, NodeStatus status);
   void Push(Shape& shape, std::uint32_t rank, const RawScore& parts, std::int64_t score, State);
@@ -92,13 +106,19 @@ class ShapeCache {
   void ReadDevices();
   void Reset();
   void Note(std::uint32_t entry);
+  void NoteNode(std::uint32_t index);
   void CatchUp(Shape& shape);
+  void CatchUp(DeviceAnswers& known) const;
+  /// Forgets which nodes refuse.
+  void Reopen(DeviceAnswers& known) const;
   void ReopenLackingDevices(Shape& shape);
-  void MakeRoom();
+  template <typename Map>
+  void MakeRoom(Map& map) const;
   [[nodiscard]] std::uint64_t end() const { return log_start_ + log_.size(); }
 
   ClusterView& view_;
   std::unordered_map<ShapeKey, Shape, ShapeKeyHash> shapes_;
+  std::unordered_map<ShapeKey, DeviceAnswers, ShapeKeyHash> devices_;
   std::vector<std::uint32_t> rank_of_index_;
   std::uint64_t nodes_epoch_ = 0;
   std::uint64_t class_version_ = 0;
@@ -114,7 +134,7 @@ class ShapeCache {
   Stats stats_;
   std::vector<std::uint32_t> changed_nodes_;
   std::vector<inventory::DeviceChange> changed_devices_;
-  std::vector<std::string_view> changed_names_;
+  std::vector<inventory::NodeIndex> changed_views_;
 };
 
 }  // namespace allot::placement

@@ -1,0 +1,98 @@
+#include "inventory/device_table.h"
+
+#include <string_view>
+
+namespace allot::inventory {
+namespace {
+
+// Ranges kept for caches that come back.
+constexpr std::size_t kMaxRecycled = std::size_t{1} << 16U;
+
+}  // namespace
+
+std::size_t DeviceTable::Hash::operator()(const DeviceName& name) const {
+  const std::hash<std::string_view> hash;
+  std::size_t h = hash(name.driver);
+  h = h * 0x9E3779B97F4A7C15ULL + hash(name.pool);
+  return h * 0x9E3779B97F4A7C15ULL + hash(name.device);
+}
+
+DeviceId DeviceTable::Intern(const DeviceName& name) {
+  if (const DeviceId* const known = Find(name)) {
+    return *known;
+  }
+  const DeviceName own{arena_.Copy(name.driver), arena_.Copy(name.pool), arena_.Copy(name.device)};
+  const DeviceId id{static_cast<std::uint32_t>(names_.size())};
+  names_.push_back(own);
+  publishers_.push_back(nullptr);
+  seen_by_.push_back(kNoNode);
+  ids_.emplace(own, id);
+  return id;
+}
+
+const DeviceId* DeviceTable::Find(const DeviceName& name) const {
+  const auto found = ids_.find(name);
+  return found != ids_.end() ? &found->second : nullptr;
+}
+
+void DeviceTable::Publish(const Slice& slice) {
+  for (const Device& device : slice.devices) {
+    publishers_[Value(device.id)] = &slice;
+  }
+}
+
+void DeviceTable::Withdraw(const Slice& slice) {
+  for (const Device& device : slice.devices) {
+    const Slice*& publisher = publishers_[Value(device.id)];
+    if (publisher == &slice) {
+      publisher = nullptr;
+      seen_by_[Value(device.id)] = kNoNode;
+    }
+  }
+}
+
+void DeviceTable::SetSeenBy(const Slice& slice, NodeIndex node) {
+  for (const Device& device : slice.devices) {
+    if (publishers_[Value(device.id)] == &slice) {
+      seen_by_[Value(device.id)] = node;
+    }
+  }
+}
+
+std::uint32_t DeviceTable::TakeRange(std::uint32_t count) {
+  if (const auto range = free_.find(count); range != free_.end()) {
+    const std::uint32_t first = range->second.back();
+    range->second.pop_back();
+    if (range->second.empty()) {
+      free_.erase(range);
+    }
+    return first;
+  }
+  const std::uint32_t first = bound_;
+  bound_ += count;
+  return first;
+}
+
+void DeviceTable::GiveRange(const IndexRange& range) {
+  if (range.count == 0) {
+    return;
+  }
+  free_[range.count].push_back(range.first);
+  if (recycled_.size() > kMaxRecycled) {
+    recycled_start_ += recycled_.size();
+    recycled_.clear();
+  }
+  recycled_.push_back(range);
+}
+
+bool DeviceTable::RecycledSince(std::uint64_t& cursor, std::span<const IndexRange>& ranges) const {
+  const bool complete = cursor >= recycled_start_;
+  ranges = recycled_;
+  if (complete) {
+    ranges = ranges.subspan(cursor - recycled_start_);
+  }
+  cursor = recycled_end();
+  return complete;
+}
+
+}  // namespace allot::inventory

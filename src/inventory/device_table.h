@@ -1,0 +1,69 @@
+// DeviceTable: identities of devices, who publishes and who sees them, and the dense indices of
+// those that are published.
+//
+// Thread safety: one writer. Internal to the module.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/arena.h"
+#include "inventory/device.h"
+#include "inventory/node_selector.h"
+
+namespace allot::inventory {
+
+class DeviceTable {
+ public:
+  /// The identity of a device, made when it is new. Never reused.
+  DeviceId Intern(const DeviceName& name);
+  /// Null: nobody has named it yet.
+  [[nodiscard]] const DeviceId* Find(const DeviceName& name) const;
+  [[nodiscard]] DeviceName NameOf(DeviceId id) const { return names_[Value(id)]; }
+  [[nodiscard]] const Slice* PublisherOf(DeviceId id) const { return publishers_[Value(id)]; }
+  [[nodiscard]] NodeIndex SeenBy(DeviceId id) const { return seen_by_[Value(id)]; }
+
+  /// `slice` publishes its devices from now on.
+  void Publish(const Slice& slice);
+  /// Devices that `slice` publishes are published no more.
+  void Withdraw(const Slice& slice);
+  /// The devices that `slice` publishes are seen by that node only (or kAnyNode).
+  void SetSeenBy(const Slice& slice, NodeIndex node);
+
+  /// `count` consecutive indices.
+  std::uint32_t TakeRange(std::uint32_t count);
+  void GiveRange(const IndexRange& range);
+  [[nodiscard]] std::uint32_t bound() const { return bound_; }
+  [[nodiscard]] std::uint64_t recycled_end() const { return recycled_start_ + recycled_.size(); }
+  [[nodiscard]] bool RecycledSince(std::uint64_t& cursor,
+                                   std::span<const IndexRange>& ranges) const;
+  [[nodiscard]] std::size_t recycled_size() const { return recycled_.size(); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const DeviceName& name) const;
+  };
+  struct Equal {
+    bool operator()(const DeviceName& a, const DeviceName& b) const {
+      return a.driver == b.driver && a.pool == b.pool && a.device == b.device;
+    }
+  };
+
+  base::Arena arena_;
+  std::unordered_map<DeviceName, DeviceId, Hash, Equal> ids_;
+  // By DeviceId.
+  std::vector<DeviceName> names_;
+  std::vector<const Slice*> publishers_;
+  std::vector<NodeIndex> seen_by_;
+
+  std::uint32_t bound_ = 0;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> free_;  // size -> first indices
+  std::vector<IndexRange> recycled_;
+  std::uint64_t recycled_start_ = 0;  // cursor of recycled_[0]
+};
+
+}  // namespace allot::inventory
