@@ -1,11 +1,11 @@
 // alloc_bench: what an allocation costs, and how it grows.
 //
 //   alloc_bench problems [FILE.jsonl.gz [TRIALS]]   single problems: those built in, and those of
-//   the
-//                                          file; TRIALS as Limits::plain_trials
+//                                          the file; TRIALS as Limits::plain_trials
 //   alloc_bench growth                     the curves over counts, groups and counters, as CSV
 //   alloc_bench cluster                    the choice of a node among 500, 5,000 and 50,000
 //   alloc_bench cluster-growth             ... against nodes, use, devices, pod shapes, with slopes
+//   alloc_bench live                       decisions on a live view: large pools, slice events
 //   alloc_bench one NODES DEVICES SHAPES PERCENT DECISIONS    one point of it, for profiles
 //   alloc_bench print                      the built-in problems as JSON lines, for the real code
 // With $ALLOT_ORACLE_ALLOCATOR naming the real allocator, `problems` shows its figures beside ours.
@@ -242,6 +242,9 @@ int main(int argc, char** argv) {
   if (verb == "cluster-growth") {
     return allot::bench::ClusterGrowth();
   }
+  if (verb == "live") {
+    return allot::bench::Live();
+  }
   if (verb == "one" && argc == 7) {
     return allot::bench::OnePoint({.nodes = std::atoi(argv[2]),
                                    .devices = std::atoi(argv[3]),
@@ -260,6 +263,8 @@ int main(int argc, char** argv) {
     const int clusters = allot::bench::Clusters();
     return std::max(problems, clusters);
   }
-  std::printf("usage: alloc_bench problems [FILE.jsonl.gz [TRIALS]] | growth | cluster | print\n");
+  std::printf(
+      "usage: alloc_bench problems [FILE.jsonl.gz [TRIALS]] | growth | cluster | "
+      "cluster-growth | live | print\n");
   return 2;
 }

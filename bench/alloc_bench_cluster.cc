@@ -101,7 +101,7 @@ class Bench {
   // use. Returns the times in ns, sorted.
   std::vector<double> Decide(int count, bool steady) {
     std::vector<double> times;
-    base::Random random(1);
+    base::Random& random = leaving_;
     for (int p = 0; p < count; ++p) {
       if (steady && !running_.empty()) {
         std::swap(running_[random.Below(running_.size())], running_.front());
@@ -134,8 +134,53 @@ class Bench {
     return times;
   }
 
+  // Decisions on that node alone, nothing taken; each pod brings a claim of its own.
+  std::vector<double> DecideOn(const std::string& node, int count) {
+    placement::PlaceOptions options;
+    options.only_node = node;
+    std::vector<double> times;
+    for (int p = 0; p < count; ++p) {
+      placement::ClaimInput input;
+      input.claim = objects_.claims[0];
+      const std::int64_t start = ThreadCpu();
+      const auto decision = placer_.Place(
+          *objects_.pods[0],
+          {&input, 1},
+          [](std::size_t) { return std::string("share"); },
+          options);
+      times.push_back(static_cast<double>(ThreadCpu() - start));
+      placed_ += decision.placed == placement::Placed::kPlaced ? 1 : 0;
+    }
+    first_ = times.front();
+    std::sort(times.begin(), times.end());
+    return times;
+  }
+
+  // As Decide, a slice published anew before each decision.
+  std::vector<double> Republish(int count) {
+    std::vector<double> times;
+    event_times_.clear();
+    base::Random random(2);
+    for (int i = 0; i < count; ++i) {
+      snapshot::Cluster cluster;
+      const auto n = static_cast<int>(random.Below(static_cast<std::uint64_t>(point_.nodes)));
+      if (!cluster.Add(SliceText(n, point_.devices), "bench")) {
+        return {};
+      }
+      const std::int64_t start = ThreadCpu();
+      view_.inventory().UpsertSlice(*cluster.slices.front());
+      event_times_.push_back(static_cast<double>(ThreadCpu() - start));
+      times.push_back(Decide(1, /*steady=*/true).front());
+    }
+    first_ = times.front();
+    std::sort(times.begin(), times.end());
+    std::sort(event_times_.begin(), event_times_.end());
+    return times;
+  }
+
   [[nodiscard]] double first() const { return first_; }
   [[nodiscard]] int placed() const { return placed_; }
+  [[nodiscard]] const std::vector<double>& event_times() const { return event_times_; }
 
  private:
   struct Running {
@@ -205,6 +250,90 @@ class Bench {
   std::int64_t next_ = 0;
   double first_ = 0;
   int placed_ = 0;
+  std::vector<double> event_times_;
+  base::Random leaving_{1};
+};
+
+// A pool that all nodes see, in slices of 128; the claims want its last device.
+class LivePool {
+ public:
+  static constexpr int kDevices = 100'000;
+
+  bool Build() {
+    std::string text = ClassText("big") + NodeText(0);
+    for (int n = 1; n < 100; ++n) {
+      text += NodeText(n);
+    }
+    const int slices = (kDevices + 127) / 128;
+    for (int s = 0; s < slices; ++s) {
+      std::string list;
+      for (int d = s * 128; d < std::min((s + 1) * 128, kDevices); ++d) {
+        list += fmt::format(R"({}{{"name":"d{}","attributes":{{"index":{{"int":{}}}}}}})",
+                            d % 128 == 0 ? "" : ",",
+                            d,
+                            d);
+      }
+      text += fmt::format(
+          R"({{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{{"name":"big-{:04}"}},"spec":{{"driver":"big.example.com","pool":{{"name":"big","generation":1,"resourceSliceCount":{}}},"allNodes":true,"devices":[{}]}}}})"
+          "\n",
+          s,
+          slices,
+          list);
+    }
+    text += fmt::format(
+        R"({{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{{"name":"c","namespace":"default","uid":"c"}},"spec":{{"devices":{{"requests":[{{"name":"r","exactly":{{"deviceClassName":"big","count":1,"selectors":[{{"cel":{{"expression":"device.attributes[\"big.example.com\"].index == {}"}}}}]}}}}]}}}}}})"
+        "\n",
+        kDevices - 1);
+    text +=
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default","uid":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}],"resourceClaims":[{"name":"r","resourceClaimName":"c"}]}})"
+        "\n";
+    if (auto added = cluster_.Add(text, "bench"); !added) {
+      std::printf("%s\n", added.error().message().c_str());
+      return false;
+    }
+    view_.inventory().UpsertClass(*cluster_.classes.front());
+    for (const auto* const slice : cluster_.slices) {
+      view_.inventory().UpsertSlice(*slice);
+    }
+    for (const auto* const node : cluster_.nodes) {
+      view_.UpsertNode(*node);
+    }
+    return true;
+  }
+
+  /// The pod gets the device and leaves, again and again; `published`: after a slice was published
+  /// anew. Times of decisions in ns, sorted.
+  std::vector<double> Run(int count, bool published) {
+    std::vector<double> times;
+    placement::ClaimInput input;
+    input.claim = cluster_.claims.front();
+    for (int i = 0; i < count; ++i) {
+      if (published) {
+        view_.inventory().UpsertSlice(*cluster_.slices[static_cast<std::size_t>(i) % 700]);
+      }
+      const std::int64_t start = ThreadCpu();
+      const auto decision = placer_.Place(
+          *cluster_.pods.front(), {&input, 1}, [](std::size_t) { return std::string("share"); });
+      times.push_back(static_cast<double>(ThreadCpu() - start));
+      if (decision.placed != placement::Placed::kPlaced) {
+        return {};
+      }
+      const auto held =
+          view_.allocated().Commit(view_.inventory().UseOf(*input.claim, decision.results[0]));
+      view_.UpsertPod(*cluster_.pods.front(), decision.node);
+      view_.DeletePod("p");
+    }
+    first_ = times.front();
+    std::sort(times.begin(), times.end());
+    return times;
+  }
+  [[nodiscard]] double first() const { return first_; }
+
+ private:
+  snapshot::Cluster cluster_;
+  placement::ClusterView view_;
+  placement::Placer placer_{view_};
+  double first_ = 0;
 };
 
 double Median(const std::vector<double>& sorted) {
@@ -311,6 +440,17 @@ int Clusters() {
   return 0;
 }
 
+// Pods of ever new shapes when all devices are taken.
+std::vector<double> Refused(int nodes) {
+  Bench bench({.nodes = nodes, .devices = 1, .shapes = 2000, .percent = 100});
+  if (!bench.Build()) {
+    return {};
+  }
+  bench.Fill(nodes);
+  bench.Decide(1, /*steady=*/false);
+  return bench.Decide(1000, /*steady=*/false);
+}
+
 int ClusterGrowth() {
   std::printf("curve,x,ns\n");
   Curve("nodes", {100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000}, [](double x) {
@@ -329,9 +469,49 @@ int ClusterGrowth() {
     return ClusterPoint{
         .nodes = 5000, .shapes = static_cast<int>(x), .percent = 50, .decisions = 12000};
   });
+  for (const int nodes : {500, 5000, 50000}) {
+    const auto times = Refused(nodes);
+    std::printf("refused-of-new-shape,%d,%.0f\n", nodes, Median(times));
+    std::fflush(stdout);
+  }
   Curve("nodes-with-a-shared-pool", {200, 500, 1000, 2000, 5000}, [](double x) {
     return ClusterPoint{.nodes = static_cast<int>(x), .percent = 1, .shared = 1000};
   });
+  return 0;
+}
+
+int Live() {
+  std::printf("| what | p50 | p99 | first |\n|---|---|---|---|\n");
+  const auto line = [](const char* what, const std::vector<double>& times, double first) {
+    std::printf("| %s | %s | %s | %s |\n",
+                what,
+                Spelled(Median(times)).c_str(),
+                times.empty() ? "-" : Spelled(times[times.size() * 99 / 100]).c_str(),
+                Spelled(first).c_str());
+    std::fflush(stdout);
+  };
+  {
+    Bench bench({.nodes = 5000, .percent = 50});
+    if (!bench.Build()) {
+      return 1;
+    }
+    bench.Fill(20'000);
+    const auto times = bench.DecideOn("node-04000", 2000);
+    line("one node of 5,000 slices: prepare the claims, search, results", times, bench.first());
+    bench.Decide(400, /*steady=*/true);
+    line("the whole choice there, half full", bench.Decide(4000, /*steady=*/true), bench.first());
+    const auto events = bench.Republish(2000);
+    line("the same, a slice published anew before each", events, bench.first());
+    line("what that event costs", bench.event_times(), bench.event_times().back());
+  }
+  LivePool pool;
+  if (!pool.Build()) {
+    return 1;
+  }
+  const auto times = pool.Run(2000, /*published=*/false);
+  line("the last of a pool of 100,000 seen by 100 nodes", times, pool.first());
+  const auto again = pool.Run(50, /*published=*/true);
+  line("the same, a slice of the pool published anew before each", again, pool.first());
   return 0;
 }
 

@@ -24,6 +24,8 @@ struct ClusterPoint {
 int Clusters();
 /// Curves with the slope of the last decade (perf.md 6.3).
 int ClusterGrowth();
+/// Decisions on a live view, with the events between them.
+int Live();
 int OnePoint(const ClusterPoint& point);
 
 }  // namespace allot::bench
