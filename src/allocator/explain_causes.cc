@@ -186,8 +186,26 @@ void Explainer::BlameClass(const PreparedRequest& request, const RequestFunnel& 
        fmt::format("check the selectors of class {}", request.device_class->name)});
 }
 
+// The node's own pool has them and cannot be used: Pools() says why, and nothing else is amiss.
+bool Explainer::InUnusablePool(const PreparedRequest& request) {
+  const auto& pools = problem_.view->pools;
+  return std::any_of(pools.begin(), pools.end(), [&](const inventory::PoolViewPtr& pool) {
+    return pool->state != inventory::PoolState::kComplete &&
+           std::any_of(
+               pool->other_slices.begin(), pool->other_slices.end(), [&](const auto& slice) {
+                 return std::any_of(
+                     slice->devices.begin(), slice->devices.end(), [&](const Device& device) {
+                       return ClassPasses(request, device);
+                     });
+               });
+  });
+}
+
 // The devices exist, only not for this node; or their driver publishes nothing at all.
 bool Explainer::BlameOtherNodes(const PreparedRequest& request) {
+  if (InUnusablePool(request)) {
+    return true;
+  }
   std::int64_t found = 0;
   std::size_t looked = 0;
   std::string example;

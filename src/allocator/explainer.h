@@ -62,6 +62,7 @@ class Explainer {
   void CounterStages(const PreparedRequest& request, Candidates& left, RequestFunnel& funnel);
   void Blame(const PreparedRequest& request, const RequestFunnel& funnel);
   void BlameClass(const PreparedRequest& request, const RequestFunnel& funnel);
+  [[nodiscard]] bool InUnusablePool(const PreparedRequest& request);
   [[nodiscard]] bool BlameOtherNodes(const PreparedRequest& request);
   void BlameSelector(const PreparedRequest& request);
   [[nodiscard]] bool BlameReferences(const PreparedRequest& request, std::string_view expression);

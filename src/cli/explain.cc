@@ -9,6 +9,8 @@
 #include "cli/connection.h"
 #include "cli/diagnosis_text.h"
 #include "cli/flags.h"
+#include "cli/reported.h"
+#include "cli/targets.h"
 #include "cli/verbs.h"
 #include "client/rest.h"
 #include "snapshot/cluster.h"
@@ -92,6 +94,19 @@ std::string DescribePlaced(const snapshot::Cluster& cluster, const Pod& pod) {
     AddDevices(*claim->status.allocation, out);
   }
   return out;
+}
+
+/// What events say of a pod that does not run yet. Nothing where events may not be read.
+std::string Reported(Connection& connection, const Pod& pod) {
+  if (pod.status.phase != "Pending") {
+    return {};
+  }
+  const std::string fields = "involvedObject.name=" + std::string(pod.metadata.name) +
+                             ",involvedObject.uid=" + std::string(pod.metadata.uid);
+  const auto events = connection.GetJson(
+      "/api/v1/namespaces/" + client::EscapeUrl(std::string(pod.metadata.namespace_)) + "/events" +
+      Query({{"fieldSelector", fields}, {"limit", "500"}}));
+  return events ? ReportedText(*events) : std::string();
 }
 
 std::string DescribeGated(const Pod& pod) {
@@ -194,6 +209,7 @@ int RunExplain(Arguments arguments, const Io& io) {
   const Pod& found = **pod;
   io.out(found.spec.node_name.empty() ? DescribePending(*cluster, found, options)
                                       : DescribePlaced(*cluster, found));
+  io.out(Reported(*connection, found));
   return kOk;
 }
 

@@ -62,5 +62,20 @@ TEST_F(ExplainTest, NodesWithOtherCountsAreAnotherGroup) {
   EXPECT_EQ(told.causes[1].kind, CauseKind::kTooFew);
 }
 
+// The scheduler leaves such pods alone; another caller may ask all the same.
+TEST_F(ExplainTest, AnotherNodeIsNamed) {
+  Nodes(2);
+  const auto* const claim = world_.Claim("c");
+  const ClaimInput input{.claim = claim, .entry = "x"};
+  const Diagnosis told =
+      world_.placer.Explain(*world_.Pod("p", "", ",'nodeName':'n9'"), {&input, 1}, {});
+  ASSERT_EQ(told.groups.size(), 1U);
+  EXPECT_EQ(told.groups[0].nodes, 2);
+  ASSERT_EQ(told.causes.size(), 1U);
+  EXPECT_EQ(told.causes[0].kind, CauseKind::kNodeName);
+  EXPECT_EQ(told.causes[0].example, "node(s) didn't match the requested node name");
+  EXPECT_EQ(told.causes[0].hint, "the node has the devices; only this keeps the pod away");
+}
+
 }  // namespace
 }  // namespace allot::placement
