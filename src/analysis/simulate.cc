@@ -67,6 +67,9 @@ class Simulator {
     for (const auto* const rule : cluster_.rules) {
       view_.inventory().UpsertTaintRule(*rule);
     }
+    for (const auto* const from : cluster_.templates) {
+      templates_[KeyOf(from->metadata)] = from;
+    }
     for (const auto* const claim : cluster_.claims) {
       claims_[KeyOf(claim->metadata)] = {claim, claim->status.allocation};
       if (claim->status.allocation != nullptr) {
@@ -193,16 +196,13 @@ class Simulator {
     const schema::Str wanted = entry.resource_claim_template_name != nullptr
                                    ? *entry.resource_claim_template_name
                                    : schema::Str();
-    for (const auto* const from : cluster_.templates) {
-      if (KeyOf(from->metadata) != Key{ns, std::string(wanted)}) {
-        continue;
-      }
+    if (const auto from = templates_.find({ns, std::string(wanted)}); from != templates_.end()) {
       auto arena = std::make_shared<base::Arena>();
       auto* const claim = arena->New<res::ResourceClaim>();
       claim->metadata.name = arena->Copy(name);
       claim->metadata.namespace_ = arena->Copy(ns);
       claim->metadata.uid = arena->Copy(fmt::format("{}/{}", ns, name));
-      claim->spec = from->spec.spec;
+      claim->spec = from->second->spec.spec;
       out_.arenas.push_back(std::move(arena));
       return &(claims_[{ns, name}] = {claim, nullptr});
     }
@@ -214,6 +214,29 @@ class Simulator {
     return nullptr;
   }
 
+  // The claims of the pod's entries; false with the cause when one cannot be had.
+  bool ResolveAll(const Pod& pod,
+                  std::vector<ClaimState*>& states,
+                  std::vector<placement::ClaimInput>& inputs,
+                  Cause& cause) {
+    for (const auto& entry : pod.spec.resource_claims) {
+      if (api::ResolveClaim(pod, entry).state == api::ClaimRefState::kNotNeeded) {
+        continue;
+      }
+      ClaimState* const state = Resolve(pod, entry, cause);
+      if (state == nullptr) {
+        return false;
+      }
+      states.push_back(state);
+      placement::ClaimInput input;
+      input.claim = state->claim;
+      input.allocation = state->allocation;
+      input.entry = entry.name;
+      inputs.push_back(input);
+    }
+    return true;
+  }
+
   SimulatedPod Schedule(const Pod& pod) {
     SimulatedPod out;
     std::tie(out.namespace_, out.name) = KeyOf(pod.metadata);
@@ -223,23 +246,10 @@ class Simulator {
     }
     std::vector<ClaimState*> states;
     std::vector<placement::ClaimInput> inputs;
-    for (const auto& entry : pod.spec.resource_claims) {
-      if (api::ResolveClaim(pod, entry).state == api::ClaimRefState::kNotNeeded) {
-        continue;
-      }
-      Cause cause;
-      ClaimState* const state = Resolve(pod, entry, cause);
-      if (state == nullptr) {
-        out.diagnosis.message = cause.example;
-        out.diagnosis.causes.push_back(std::move(cause));
-        return out;
-      }
-      states.push_back(state);
-      placement::ClaimInput input;
-      input.claim = state->claim;
-      input.allocation = state->allocation;
-      input.entry = entry.name;
-      inputs.push_back(input);
+    if (Cause cause; !ResolveAll(pod, states, inputs, cause)) {
+      out.diagnosis.message = cause.example;
+      out.diagnosis.causes.push_back(std::move(cause));
+      return out;
     }
     placement::PlaceOptions options;
     options.profile = options_.profile;
@@ -261,11 +271,53 @@ class Simulator {
     for (std::size_t i = 0; i < states.size(); ++i) {
       out.claims.push_back({std::string(states[i]->claim->metadata.name), states[i]->allocation});
     }
+    const std::string extended = out.name + "-extended-resources";
     if (decision.extended_claim != nullptr) {
-      out.claims.push_back(
-          {std::string(decision.extended_claim->metadata.name), Keep(decision.results.back())});
+      res::ResourceClaim named = *decision.extended_claim;
+      named.metadata.name = extended;
+      named.metadata.namespace_ = out.namespace_;
+      Take(named, decision.results.back());
+      out.claims.push_back({extended, Keep(decision.results.back())});
     }
+    out.status = StatusOf(pod, inputs, extended, decision);
     return out;
+  }
+
+  // As the scheduler and the claim controller would write it.
+  const api::core::PodStatus* StatusOf(const Pod& pod,
+                                       const std::vector<placement::ClaimInput>& inputs,
+                                       const std::string& extended,
+                                       const placement::Decision& decision) {
+    base::Arena& arena = *decision.arena;
+    auto* const status = arena.New<api::core::PodStatus>();
+    auto* const made = arena.NewArray<api::core::PodResourceClaimStatus>(inputs.size());
+    std::uint32_t count = 0;
+    for (const auto& entry : pod.spec.resource_claims) {
+      const auto input = std::find_if(
+          inputs.begin(), inputs.end(), [&](const auto& one) { return one.entry == entry.name; });
+      if (entry.resource_claim_template_name != nullptr && input != inputs.end()) {
+        made[count++] = {entry.name, arena.New<schema::Str>(input->claim->metadata.name)};
+      }
+    }
+    status->resource_claim_statuses = {made, count};
+    const placement::ClaimStatuses& taken = decision.node_allocatable;
+    auto* const amounts =
+        arena.NewArray<api::core::NodeAllocatableResourceClaimStatus>(taken.size());
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      amounts[i] = taken[i];
+      if (decision.extended_claim != nullptr &&
+          amounts[i].resource_claim_name == decision.extended_claim->metadata.name) {
+        amounts[i].resource_claim_name = arena.Copy(extended);
+      }
+    }
+    status->node_allocatable_resource_claim_statuses = {amounts, taken.count};
+    if (decision.extended_claim != nullptr) {
+      auto* const own = arena.New<api::core::PodExtendedResourceClaimStatus>();
+      own->request_mappings = decision.extended_mappings;
+      own->resource_claim_name = arena.Copy(extended);
+      status->extended_resource_claim_status = own;
+    }
+    return status;
   }
 
   const res::AllocationResult* Keep(const res::AllocationResult& result) {
@@ -283,9 +335,6 @@ class Simulator {
         Take(*state->claim, *state->allocation);
       }
     }
-    if (decision.extended_claim != nullptr) {
-      Take(*decision.extended_claim, decision.results.back());
-    }
     Count(pod, decision.node, decision.node_allocatable);
   }
 
@@ -294,6 +343,7 @@ class Simulator {
   placement::ClusterView view_;
   placement::Placer placer_;
   std::map<Key, ClaimState> claims_;
+  std::map<Key, const res::ResourceClaimTemplate*> templates_;
   std::vector<inventory::AllocatedState::Handle> held_;
   std::size_t shares_ = 0;
   Simulation out_;

@@ -31,7 +31,11 @@ struct SimulatedPod {
   std::string name;
   bool placed = false;
   std::string node;
+  /// The claims of the pod's entries in their order, then the one for extended resources.
   std::vector<SimulatedClaim> claims;
+  /// Placed: what the pod's status tells of its claims: those made from templates, the one for
+  /// extended resources, and what devices take of the node's resources. Other members are not set.
+  const api::core::PodStatus* status = nullptr;
   /// Not placed: the text of condition and event, the causes and funnels.
   allocator::Diagnosis diagnosis;
 };

@@ -9,23 +9,14 @@
 
 #include "analysis/answer_case.h"
 #include "analysis/simulate.h"
-#include "api/desc.h"
-#include "cli/diagnosis_text.h"
-#include "cli/diagnosis_value.h"
 #include "cli/files.h"
 #include "cli/flags.h"
-#include "schema/codec.h"
+#include "cli/simulation_text.h"
 #include "snapshot/allocation_case.h"
 #include "snapshot/cluster.h"
-#include "text/json.h"
-#include "text/table.h"
-#include "text/value.h"
-#include "text/yaml.h"
 
 namespace allot::cli {
 namespace {
-
-using text::Value;
 
 struct Options {
   std::vector<std::string> files;
@@ -130,96 +121,6 @@ std::string LeftOut(const snapshot::Cluster& cluster) {
   return out;
 }
 
-// ---- table
-// ----------------------------------------------------------------------------------------
-
-std::string DevicesOf(const analysis::SimulatedPod& pod) {
-  std::string out;
-  for (const analysis::SimulatedClaim& claim : pod.claims) {
-    if (claim.allocation == nullptr) {
-      continue;
-    }
-    for (const auto& result : claim.allocation->devices.results) {
-      out += fmt::format(
-          "{}{}/{}/{}", out.empty() ? "" : ",", result.driver, result.pool, result.device);
-    }
-  }
-  return out.empty() ? "<none>" : out;
-}
-
-void PrintTable(const Io& io, const analysis::Simulation& simulation) {
-  text::TextTable table({"NAMESPACE", "POD", "NODE", "DEVICES"});
-  std::size_t placed = 0;
-  for (const analysis::SimulatedPod& pod : simulation.pods) {
-    placed += pod.placed ? 1 : 0;
-    table.AddRow({pod.namespace_,
-                  pod.name,
-                  pod.placed ? pod.node : "<none>",
-                  pod.placed ? DevicesOf(pod) : "<none>"});
-  }
-  if (!simulation.pods.empty()) {
-    io.out(table.ToString());
-  }
-  for (const analysis::SimulatedPod& pod : simulation.pods) {
-    if (!pod.placed) {
-      io.out(fmt::format("\n{}/{}: {}", pod.namespace_, pod.name, DiagnosisText(pod.diagnosis)));
-    }
-  }
-  io.out(fmt::format("{}{} of {} pending pods placed; {} nodes; {} of {} devices in use\n",
-                     simulation.pods.empty() ? "" : "\n",
-                     placed,
-                     simulation.pods.size(),
-                     simulation.nodes,
-                     simulation.devices_in_use,
-                     simulation.devices));
-}
-
-// ---- yaml and json
-// --------------------------------------------------------------------------------
-
-base::Result<Value> PodValue(const analysis::SimulatedPod& pod) {
-  Value out = Value::Object();
-  out.Set("namespace", Value(pod.namespace_));
-  out.Set("name", Value(pod.name));
-  out.Set("placed", Value(pod.placed));
-  if (pod.placed) {
-    out.Set("node", Value(pod.node));
-    Value claims = Value::Array();
-    for (const analysis::SimulatedClaim& claim : pod.claims) {
-      Value one = Value::Object();
-      one.Set("name", Value(claim.name));
-      if (claim.allocation != nullptr) {
-        std::string json;
-        schema::EncodeJson(api::Desc<api::resource::AllocationResult>(), claim.allocation, json);
-        ALLOT_ASSIGN_OR_RETURN(Value allocation, text::ParseJson(json));
-        one.Set("allocation", std::move(allocation));
-      }
-      claims.Append(std::move(one));
-    }
-    out.Set("claims", std::move(claims));
-    return out;
-  }
-  SetDiagnosis(pod.diagnosis, out);
-  return out;
-}
-
-base::Result<void> PrintTree(const Io& io, const analysis::Simulation& simulation, bool json) {
-  Value root = Value::Object();
-  root.Set("apiVersion", Value("allot.dev/v1"));
-  root.Set("kind", Value("Simulation"));
-  Value pods = Value::Array();
-  for (const analysis::SimulatedPod& pod : simulation.pods) {
-    ALLOT_ASSIGN_OR_RETURN(Value value, PodValue(pod));
-    pods.Append(std::move(value));
-  }
-  root.Set("pods", std::move(pods));
-  root.Set("nodes", Value(static_cast<std::int64_t>(simulation.nodes)));
-  root.Set("devices", Value(static_cast<std::int64_t>(simulation.devices)));
-  root.Set("devicesInUse", Value(static_cast<std::int64_t>(simulation.devices_in_use)));
-  io.out(json ? text::ToJson(root, text::JsonStyle::kIndented) + "\n" : text::ToYaml(root));
-  return {};
-}
-
 int AnswerCases(const Io& io) {
   int code = kOk;
   std::size_t number = 0;
@@ -286,12 +187,13 @@ int RunSimulate(Arguments arguments, const Io& io) {
     io.err(fmt::format("note: left out: {}; only pods are placed\n", left_out));
   }
   const analysis::Simulation simulation = analysis::Simulate(cluster, options.simulate);
-  if (options.output == "table") {
-    PrintTable(io, simulation);
-  } else if (auto printed = PrintTree(io, simulation, options.output == "json"); !printed) {
+  auto printed = options.output == "table" ? base::Result<std::string>(SimulationTable(simulation))
+                                           : SimulationTree(simulation, options.output == "json");
+  if (!printed) {
     io.err(fmt::format("error: {}\n", printed.error().message()));
     return kFailed;
   }
+  io.out(*printed);
   const bool all = std::all_of(
       simulation.pods.begin(), simulation.pods.end(), [](const auto& pod) { return pod.placed; });
   return all ? kOk : kNotPlaced;

@@ -50,6 +50,61 @@ LIST = json.dumps({"kind": "List", "apiVersion": "v1", "items": [
     {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "q"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}]})
 DEPLOYMENT = "kind: Deployment\napiVersion: apps/v1\nmetadata: {name: d}\n"
 
+RICH = """
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "8", memory: 8Gi, pods: "10"}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {extendedResourceName: example.com/gpu, selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s1}
+spec:
+  driver: gpu.example.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices:
+  - {name: s0, allowMultipleAllocations: true, capacity: {memory: {value: 40Gi}}}
+  - {name: d0}
+  - {name: d1, nodeAllocatableResources: {cpu: {mapping: {deviceMultiplier: "1"}}}}
+""" + "".join("""---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: %s}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu%s}}]}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec:
+  containers: [{name: c, image: i, resources: {requests: {cpu: "1"}, claims: [{name: x}]}}]
+  resourceClaims: [{name: x, resourceClaimTemplateName: %s}]
+""" % (name, more, name, name) for name, more in (
+    ("share", ", selectors: [{cel: {expression: device.allowMultipleAllocations}}], capacity: {requests: {memory: 10Gi}}"),
+    ("watch", ", adminAccess: true, selectors: [{cel: {expression: '!device.allowMultipleAllocations'}}]"))) + """---
+apiVersion: v1
+kind: Pod
+metadata: {name: extended}
+spec: {containers: [{name: c, image: i, resources: {requests: {example.com/gpu: 1}, limits: {example.com/gpu: 1}}}]}
+""" + "".join("""---
+apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec:
+  containers: [{name: c, image: i, resources: {requests: {cpu: "1"}, claims: [{name: x}]}}]
+  resourceClaims: [{name: x, resourceClaimTemplateName: one}]
+""" % name for name in ("mapped", "late")) + """---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: one}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: '!device.allowMultipleAllocations'}}]}}]}}}
+"""
+
 # (arguments, standard input, exit code, part of stdout, part of stderr)
 CASES = [
     (["-f", "-"], CLUSTER, 0, "2 of 2 pending pods placed; 2 nodes; 2 of 2 devices in use", ""),
@@ -104,6 +159,44 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual([(pod["name"], pod["node"]) for pod in pods], [("a", "n1"), ("b", "n1")])
         results = pods[1]["claims"][0]["allocation"]["devices"]["results"]
         self.assertEqual(results, [{"request": "r", "driver": "gpu.example.com", "pool": "n1", "device": "d1"}])
+
+    def test_all_forms_say_the_same(self):
+        """Bindings, shares, consumed capacity, admin access, extended resources, node resources, refusals."""
+        gates = ["--gates", "DRANodeAllocatableResources=true"]
+        table = simulate(["-f", "-", *gates], RICH)
+        tree = json.loads(simulate(["-f", "-", "-o", "json", *gates], RICH).stdout)
+        as_yaml = simulate(["-f", "-", "-o", "yaml", *gates], RICH).stdout
+        rows = {line.split()[1]: line.split() for line in table.stdout.splitlines() if line.startswith("default ")}
+        self.assertEqual({pod["name"] for pod in tree["pods"]}, set(rows))
+        for pod in tree["pods"]:
+            row = rows[pod["name"]]
+            self.assertEqual(row[2], pod.get("node", "<none>"))
+            if not pod["placed"]:
+                self.assertEqual(row[3:], ["<none>", "<none>"])
+                self.assertIn(f"default/{pod['name']}: {pod['message']}", table.stdout)
+                for cause in pod["causes"]:
+                    self.assertIn(f"  {cause['kind']}: {cause['subject']}", table.stdout)
+                    self.assertIn(f"  what helps:  {cause['hint']}", table.stdout)
+                    self.assertIn(cause["hint"], as_yaml)
+                continue
+            devices = []
+            for claim in pod["claims"]:
+                for result in claim["allocation"]["devices"]["results"]:
+                    more = [result["shareID"]] if "shareID" in result else []
+                    more += [f"{name}={amount}" for name, amount in result.get("consumedCapacity", {}).items()]
+                    more += ["admin"] if result.get("adminAccess") else []
+                    devices.append(f"{result['driver']}/{result['pool']}/{result['device']}" + (f"[{','.join(more)}]" if more else ""))
+            self.assertEqual(row[3], ",".join(devices) or "<none>")
+        self.assertEqual(
+            [rows[name][2:] for name in ("share", "watch", "extended", "mapped", "late")],
+            [["n1", "gpu.example.com/n1/s0[share-1,memory=10Gi]", "<none>"], ["n1", "gpu.example.com/n1/d0[admin]", "<none>"],
+             ["n1", "gpu.example.com/n1/d0", "<none>"], ["n1", "gpu.example.com/n1/d1", "cpu=1"], ["<none>", "<none>", "<none>"]])
+        status = {pod["name"]: pod.get("status", {}) for pod in tree["pods"]}
+        self.assertEqual(status["extended"]["extendedResourceClaimStatus"]["resourceClaimName"], "extended-extended-resources")
+        self.assertEqual(status["mapped"]["nodeAllocatableResourceClaimStatuses"],
+                         [{"resourceClaimName": "mapped-x", "containers": ["c"], "mapping": [{"name": "cpu", "quantity": "1"}]}])
+        self.assertIn("\n    nodeAllocatableResourceClaimStatuses:\n", as_yaml)
+        self.assertIn("holders: default/extended-extended-resources, default/mapped-x", table.stdout)
 
     def test_folders(self):
         with tempfile.TemporaryDirectory() as folder:
