@@ -1,5 +1,7 @@
 #include "allocator/allocator.h"
 
+#include <utility>
+
 #include "allocator/diagnose.h"
 #include "allocator/prepared.h"
 #include "allocator/search.h"
@@ -8,24 +10,42 @@
 namespace allot::allocator {
 
 struct Allocator::Impl {
-  Impl(inventory::Inventory& inventory_in, Limits limits_in)
+  Impl(inventory::Inventory& inventory_in, Limits limits_in, AttemptLimits attempt_in)
       : inventory(inventory_in),
         limits(limits_in),
+        steps_of_attempt(attempt_in.steps),
         cache(inventory_in),
         columns(inventory_in, SemanticsOf(inventory_in.features())),
-        search(inventory_in, cache, columns) {}
+        search(inventory_in, cache, columns) {
+    cache.SetLimits(std::move(attempt_in.evaluations));
+  }
 
   inventory::Inventory& inventory;
   Limits limits;
+  std::uint64_t steps_of_attempt;
+  std::uint64_t steps_before = 0;  // of the searches before the present attempt
   inventory::SelectorCache cache;
   AttributeColumns columns;
   Search search;
 };
 
-Allocator::Allocator(inventory::Inventory& inventory, Limits limits)
-    : impl_(std::make_unique<Impl>(inventory, limits)) {}
+Allocator::Allocator(inventory::Inventory& inventory, Limits limits, AttemptLimits attempt_limits)
+    : impl_(std::make_unique<Impl>(inventory, limits, std::move(attempt_limits))) {}
 
 Allocator::~Allocator() = default;
+
+void Allocator::BeginAttempt() {
+  impl_->cache.BeginAttempt();
+  impl_->steps_before = impl_->search.steps_of_all();
+}
+
+bool Allocator::OutOfSteps() const {
+  return impl_->search.steps_of_all() - impl_->steps_before > impl_->steps_of_attempt;
+}
+
+Allocator::Work Allocator::work() const {
+  return {impl_->cache.evaluations(), impl_->cache.spent(), impl_->search.steps_of_all()};
+}
 
 PreparedPtr Allocator::Prepare(std::span<const api::resource::ResourceClaim* const> claims) {
   return std::make_shared<const Prepared>(

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "api/resource/v1.gen.h"
 #include "base/arena.h"
 #include "inventory/allocated_state.h"
+#include "inventory/evaluation_limits.h"
 #include "inventory/inventory.h"
 #include "inventory/node_view.h"
 
@@ -35,6 +37,9 @@ enum class Verdict : std::uint8_t {
   kNodeError,        ///< this node is out with `error`; other nodes go on
   kFatal,            ///< the attempt ends for all nodes with `error`
   kBudgetExhausted,  ///< undecided within the step budget; counts as no fit
+  /// The attempt may not go on evaluating expressions (AttemptLimits): `error` tells why. What was
+  /// evaluated is kept, so that another attempt comes further.
+  kUnfinished,
 };
 
 /// Consumed amount of one capacity, in the order of the device's capacities.
@@ -77,15 +82,37 @@ struct Limits {
   std::uint64_t plain_trials = 64;
 };
 
+/// What all searches of one scheduling attempt together may cost. Default: without limit.
+struct AttemptLimits {
+  inventory::EvaluationLimits evaluations{};
+  /// Entries of searches after which the attempt should end between two nodes.
+  std::uint64_t steps = std::numeric_limits<std::uint64_t>::max();
+};
+
 /// Makes the share id of the n-th shared result.
 using ShareIds = std::function<std::string(std::size_t)>;
 
 class Allocator {
  public:
-  explicit Allocator(inventory::Inventory& inventory, Limits limits = {});
+  explicit Allocator(inventory::Inventory& inventory,
+                     Limits limits = {},
+                     AttemptLimits attempt_limits = {});
   ~Allocator();
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
+
+  /// A new scheduling attempt: its limits are whole again.
+  void BeginAttempt();
+  /// The attempt has used up its steps: it should go on another time.
+  [[nodiscard]] bool OutOfSteps() const;
+  /// Work so far, for fairness and for tests. Units: evaluations as EvaluationLimits::cost counts
+  /// them; entries of searches.
+  struct Work {
+    std::uint64_t evaluations = 0;
+    std::uint64_t cost = 0;
+    std::uint64_t steps = 0;
+  };
+  [[nodiscard]] Work work() const;
 
   /// Compiles the claims. Mistakes in them are reported by Allocate, where upstream reports them.
   [[nodiscard]] PreparedPtr Prepare(std::span<const api::resource::ResourceClaim* const> claims);

@@ -74,6 +74,7 @@ Search::Tested Search::Selectable(const PreparedRequest& request, const Device& 
     case SelectorCache::Match::kError:
       Fail(CauseKind::kSelectorError, SelectorError(request, device, failure_));
       return Tested::kFatal;
+    case SelectorCache::Match::kUsedUp: return UsedUp(request);
     case SelectorCache::Match::kYes: break;
   }
   if (!device.slice->per_device) {
@@ -85,6 +86,37 @@ Search::Tested Search::Selectable(const PreparedRequest& request, const Device& 
     return Tested::kFatal;
   }
   return *match ? Tested::kYes : Tested::kNo;
+}
+
+Search::Tested Search::UsedUp(const PreparedRequest& request) {
+  if (Interrupted()) {
+    return Tested::kFatal;
+  }
+  // To blame is what cost most, which need not be what comes next.
+  const SelectorCache::Costliest& costliest = cache_.costliest();
+  const auto& requests = problem_.prepared->requests;
+  const auto found = std::find_if(requests.begin(), requests.end(), [&](const auto& other) {
+    return costliest.set != nullptr && other.selectors.get() == costliest.set;
+  });
+  const PreparedRequest& blamed = found != requests.end() ? *found : request;
+  std::string what = "the costliest expression";
+  if (found != requests.end()) {
+    const bool of_class = costliest.selector < blamed.class_selectors;
+    what = of_class ? fmt::format(
+                          "selector #{} of class {}", costliest.selector, blamed.device_class->name)
+                    : fmt::format("selector #{}", costliest.selector - blamed.class_selectors);
+  }
+  Fail(CauseKind::kBudget,
+       fmt::format(
+           "claim {}, request {}: the CEL cost of one scheduling attempt ({}) is used up; {} "
+           "costs {} on one device. The next attempt goes on from here; ask for devices "
+           "with cheaper selectors",
+           problem_.prepared->claims[blamed.claim].display,
+           blamed.full_name,
+           cache_.limits().cost,
+           what,
+           costliest.cost));
+  return Tested::kFatal;
 }
 
 std::string Search::SelectorError(const PreparedRequest& request,
@@ -205,16 +237,19 @@ Search::Tested Search::ValuesOf(const PreparedRequest& request,
                        derived.expression->compile_error()));
       return Tested::kFatal;
     }
-    const auto& value = cache_.Derive(*derived.expression, device);
-    if (!value.error.empty()) {
+    const auto* const value = cache_.Derive(*derived.expression, device);
+    if (value == nullptr) {
+      return UsedUp(request);
+    }
+    if (!value->error.empty()) {
       Fail(CauseKind::kSelectorError,
            fmt::format("evaluate derived attribute {} on device {} failed: {}",
                        derived.name,
                        NameOf(device),
-                       value.error));
+                       value->error));
       return Tested::kFatal;
     }
-    values = columns_.OfValue(value.attribute);
+    values = columns_.OfValue(value->attribute);
     return Tested::kYes;
   }
   values = columns_.Of(*constraint.column, device);

@@ -79,6 +79,10 @@ NodeDiagnosis DiagnoseNode(const inventory::Inventory& inventory,
   const CauseKind fatal = search.error_kind();
   out.reasons.push_back(outcome.error.empty() ? "cannot allocate all claims" : outcome.error);
   Explainer explainer(inventory, search, problem, out);
+  if (outcome.verdict == Verdict::kUnfinished) {
+    explainer.Add({CauseKind::kBudget, "claims of the pod", 1, outcome.error, ""});
+    return out;
+  }
   if (!search.Begin(problem)) {
     explainer.Add({fatal, "claims of the pod", 1, outcome.error, ""});
     explainer.Pools();

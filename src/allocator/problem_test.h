@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,7 @@ class TestProblem {
 
   inventory::Inventory& inventory() { return inventory_; }
   inventory::AllocatedState& state() { return state_; }
+  std::span<const api::resource::ResourceClaim* const> claims() const { return claims_; }
 
   /// `selector` as in JSON inside a double-quoted text; empty: none.
   void Class(const std::string& name, const std::string& selector) {
@@ -96,7 +98,7 @@ class TestProblem {
   /// The devices an outcome took, as "request=device", or the verdict.
   static std::string Text(const Outcome& outcome) {
     static constexpr std::string_view kVerdicts[] = {
-        "allocated", "infeasible", "node-error", "fatal", "undecided"};
+        "allocated", "infeasible", "node-error", "fatal", "undecided", "unfinished"};
     if (outcome.verdict != Verdict::kAllocated) {
       return std::string(kVerdicts[static_cast<int>(outcome.verdict)]);
     }

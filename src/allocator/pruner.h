@@ -27,7 +27,12 @@ class Pruner {
  public:
   explicit Pruner(Search& search) : search_(search) {}
 
-  enum class Built : std::uint8_t { kReady, kImpossible, kUnsuitable };
+  enum class Built : std::uint8_t {
+    kReady,
+    kImpossible,
+    kUnsuitable,
+    kUnfinished,  ///< the attempt may not go on evaluating; the search has the error
+  };
   /// Prepares for the search's current problem. REQUIRES: nothing is taken.
   [[nodiscard]] Built Build();
 

@@ -79,6 +79,9 @@ bool SameShape(const PreparedRequest& a, const PreparedRequest& b) {
 Pruner::Built Pruner::Build() {
   failed_.clear();
   if (!CollectRows() || !CollectValues()) {
+    if (search_.Unfinished()) {
+      return Built::kUnfinished;
+    }
     search_.error_.clear();
     return Built::kUnsuitable;
   }

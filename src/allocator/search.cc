@@ -22,6 +22,8 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMaxDepth = 4096;
 // A step with look-ahead costs about as much as this many plain ones.
 constexpr std::uint64_t kPrunedStepCost = 16;
+// Steps between two looks at whether somebody wants the search to end.
+constexpr std::uint64_t kStepsUnheard = 256;
 
 }  // namespace
 
@@ -43,6 +45,7 @@ void Search::Run(const Problem& problem, const Limits& limits, Outcome& out) {
   out.pruned = false;
   out.verdict = Verdict::kFatal;
   if (!Begin(problem)) {
+    out.verdict = Unfinished() ? Verdict::kUnfinished : Verdict::kFatal;
     out.error = std::move(error_);
     return;
   }
@@ -70,13 +73,17 @@ void Search::Run(const Problem& problem, const Limits& limits, Outcome& out) {
         out.pruned = true;
         solved = Solved::kFail;
         break;
+      case Pruner::Built::kUnfinished: solved = Solved::kFatal; break;
       case Pruner::Built::kUnsuitable: solved = Attempt(limits.steps, kNoLimit, nullptr); break;
     }
   }
   out.steps = steps_;
   switch (solved) {
     case Solved::kOk: Deliver(out); return;
-    case Solved::kFatal: out.error = std::move(error_); return;
+    case Solved::kFatal:
+      out.verdict = Unfinished() ? Verdict::kUnfinished : Verdict::kFatal;
+      out.error = std::move(error_);
+      return;
     case Solved::kBudget: out.verdict = Verdict::kBudgetExhausted; return;
     case Solved::kFail:
     case Solved::kTooMany: break;
@@ -263,12 +270,21 @@ Search::Solved Search::Attempt(std::uint64_t steps, std::uint64_t trials, Pruner
   trials_left_ = trials;
   turned_back_ = false;
   pruner_ = pruner;
-  return Solve(Choice{}, Position{});
+  const Solved solved = Solve(Choice{}, Position{});
+  steps_of_all_ += steps_ * (pruner != nullptr ? kPrunedStepCost : 1);
+  return solved;
+}
+
+bool Search::Interrupted() {
+  return cache_.stopped() && !Fail(CauseKind::kBudget, "the scheduler is being stopped");
 }
 
 Search::Solved Search::Solve(Choice choice, Position start) {
   if (++steps_ > step_limit_ || !MayTry()) {
     return Solved::kBudget;
+  }
+  if (steps_ % kStepsUnheard == 0 && Interrupted()) {
+    return Solved::kFatal;
   }
   const Prepared& prepared = *problem_.prepared;
   if (choice.claim >= prepared.claims.size()) {

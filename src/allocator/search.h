@@ -57,6 +57,8 @@ class Search {
   /// What the last fatal error was about.
   [[nodiscard]] CauseKind error_kind() const { return error_kind_; }
   [[nodiscard]] inventory::SelectorCache& cache() { return cache_; }
+  /// Entries of all searches so far; one with look-ahead counts for what it costs.
+  [[nodiscard]] std::uint64_t steps_of_all() const { return steps_of_all_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] std::int64_t CountOf(const PreparedRequest& request) const {
     return wanted_[IndexOf(request)].count;
@@ -169,6 +171,13 @@ class Search {
   [[nodiscard]] bool Unmatched(const PreparedRequest& request, const inventory::Device& device);
   [[nodiscard]] bool TakenInRun(inventory::DeviceId id, int claim) const;
   [[nodiscard]] bool InUse(const PreparedRequest& request, const inventory::Device& device) const;
+  // The attempt may not go on. Always kFatal.
+  Tested UsedUp(const PreparedRequest& request);
+  // Whether the error that ended the search is that the attempt may not go on.
+  [[nodiscard]] bool Unfinished() const {
+    return !error_.empty() && error_kind_ == CauseKind::kBudget;
+  }
+  [[nodiscard]] bool Interrupted();
   [[nodiscard]] std::string SelectorError(const PreparedRequest& request,
                                           const inventory::Device& device,
                                           const inventory::SelectorFailure& failure) const;
@@ -193,6 +202,7 @@ class Search {
   std::vector<CapacityAmount> scratch_;
   std::vector<TakenMark> marks_;  // by device id; only those of taken_ are not zero
   std::uint64_t steps_ = 0;
+  std::uint64_t steps_of_all_ = 0;
   std::uint64_t step_limit_ = 0;
   std::uint64_t trials_left_ = 0;  // once turned_back_
   bool turned_back_ = false;

@@ -33,6 +33,12 @@ SchedulerThread::SchedulerThread(client::Client& client,
   options_.scheduler_name = std::move(scheduler_name);
   options_.features = inventory::FeaturesOf(gates);
   options_.host = HostName();
+  options_.attempt.evaluations.stop = &stop_;
+}
+
+void SchedulerThread::Stop() {
+  stop_ = true;
+  thread_.Stop();
 }
 
 void SchedulerThread::Start() {

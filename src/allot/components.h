@@ -2,6 +2,7 @@
 // Kubernetes API server. Thread safety: made, started and stopped by one thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -28,13 +29,15 @@ class SchedulerThread {
                   const api::GateSet& gates,
                   std::string scheduler_name);
   void Start();
-  void Stop() { thread_.Stop(); }
+  /// Returns soon, also in the midst of a search.
+  void Stop();
 
  private:
   client::Client& client_;
   telemetry::Registry& metrics_;
   telemetry::Logger log_;
   base::Random& random_;
+  std::atomic<bool> stop_ = false;
   scheduler::Options options_;
   ComponentThread thread_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;

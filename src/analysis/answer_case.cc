@@ -17,7 +17,8 @@ std::string_view OutcomeName(Verdict verdict) {
     case Verdict::kInfeasible: return "infeasible";
     case Verdict::kNodeError: return "node-error";
     case Verdict::kFatal: return "fatal";
-    case Verdict::kBudgetExhausted: return "timeout";
+    case Verdict::kBudgetExhausted:
+    case Verdict::kUnfinished: return "timeout";
   }
   return "fatal";
 }

@@ -24,7 +24,9 @@ class Simulator {
       : cluster_(cluster),
         options_(options),
         view_(inventory::FeaturesOf(options.gates)),
-        placer_(view_) {}
+        placer_(view_, {.evaluations = {.cost = kCostUntold, .more = [this] {
+                                          return Tell();
+                                        }}}) {}
 
   Simulation Run() {
     Load();
@@ -43,6 +45,16 @@ class Simulator {
   }
 
  private:
+  // CEL cost between two words about the progress: a few seconds.
+  static constexpr std::uint64_t kCostUntold = 50'000'000;
+
+  bool Tell() {
+    if (options_.progress) {
+      options_.progress(at_, placer_.work().cost);
+    }
+    return true;
+  }
+
   using Key = std::pair<std::string, std::string>;
   struct ClaimState {
     const res::ResourceClaim* claim = nullptr;
@@ -240,6 +252,7 @@ class Simulator {
   SimulatedPod Schedule(const Pod& pod) {
     SimulatedPod out;
     std::tie(out.namespace_, out.name) = KeyOf(pod.metadata);
+    at_ = fmt::format("{}/{}", out.namespace_, out.name);
     if (!pod.spec.scheduling_gates.empty()) {
       out.diagnosis.message = "Scheduling is blocked due to non-empty scheduling gates";
       return out;
@@ -346,6 +359,7 @@ class Simulator {
   std::map<Key, const res::ResourceClaimTemplate*> templates_;
   std::vector<inventory::AllocatedState::Handle> held_;
   std::size_t shares_ = 0;
+  std::string at_;  // the pod being scheduled
   Simulation out_;
 };
 

@@ -4,8 +4,11 @@
 // taken, node resources used up, in queue order (priority, then age). Thread safety: pure function.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/gates.h"
@@ -18,6 +21,9 @@ struct SimulateOptions {
   api::GateSet gates;
   placement::Profile profile = placement::Profile::kCompatible;
   std::string only_node;
+  /// Told now and then what costs long, with its CEL cost so far; it goes on to the end. May be
+  /// null.
+  std::function<void(std::string_view pod, std::uint64_t cost)> progress{};
 };
 
 struct SimulatedClaim {

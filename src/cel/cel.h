@@ -160,6 +160,11 @@ class Evaluator {
                                             const DeviceView& device,
                                             Interrupt interrupt = {});
 
+  /// What all evaluations so far have cost in time, in units of CEL cost: the exact ones what they
+  /// count, the fast ones a part of their bound, and each something for itself. The same on every
+  /// machine.
+  [[nodiscard]] std::uint64_t spent() const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

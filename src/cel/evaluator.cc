@@ -19,9 +19,16 @@ struct Evaluator::State {
   Context context;
   Interpreter interpreter{context};
   SlotReader reader;
+  std::uint64_t spent = 0;
 };
 
 namespace {
+
+// Binding a device and reading the answer take about as long as so much cost of loops and calls.
+constexpr std::uint64_t kExactShare = 8;
+constexpr std::uint64_t kFastShare = 1;
+// The fast tier takes a small part of the time in which the exact one would reach the bound.
+constexpr std::uint64_t kFastTier = 16;
 
 struct Raw {
   Value value;
@@ -64,6 +71,7 @@ Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 
 Outcome Evaluator::Match(const Program& program, const DeviceView& device, Interrupt interrupt) {
   Raw raw = Run(state_->context, state_->interpreter, program, device, interrupt);
+  state_->spent += kExactShare + raw.cost.value_or(0);
   Outcome out;
   out.cost = raw.cost;
   if (!raw.error.empty()) {
@@ -83,6 +91,7 @@ Verdict Evaluator::Test(const Program& program, const DeviceView& device) {
       case SlotReader::Answer::kUnbindable: return Verdict::kError;
       case SlotReader::Answer::kAsk: break;
       case SlotReader::Answer::kRead:
+        state_->spent += kFastShare + plan->cost_bound() / kFastTier;
         if (const Truth truth = plan->Run(state_->context, state_->reader.values());
             truth != Truth::kAsk) {
           return VerdictOf(truth);
@@ -96,6 +105,7 @@ DerivedOutcome Evaluator::Derive(const Program& program,
                                  const DeviceView& device,
                                  Interrupt interrupt) {
   Raw raw = Run(state_->context, state_->interpreter, program, device, interrupt);
+  state_->spent += kExactShare + raw.cost.value_or(0);
   DerivedOutcome out;
   out.cost = raw.cost;
   if (!raw.error.empty()) {
@@ -118,6 +128,10 @@ Evaluator::ValueOutcome Evaluator::EvaluateToJson(const Program& program,
   }
   out.json = ValueToJson(raw.value);
   return out;
+}
+
+std::uint64_t Evaluator::spent() const {
+  return state_->spent;
 }
 
 }  // namespace allot::cel

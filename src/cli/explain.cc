@@ -10,6 +10,7 @@
 #include "cli/diagnosis_text.h"
 #include "cli/flags.h"
 #include "cli/reported.h"
+#include "cli/simulate_command.h"
 #include "cli/targets.h"
 #include "cli/verbs.h"
 #include "client/rest.h"
@@ -183,6 +184,7 @@ int RunExplain(Arguments arguments, const Io& io) {
     return usage("expected pod/NAME");
   }
   analysis::SimulateOptions options;
+  options.progress = ProgressTo(io);
   if (const auto parsed = options.gates.Parse(gates); !parsed) {
     return usage(parsed.error().message());
   }

@@ -155,6 +155,15 @@ int AnswerCases(const Io& io) {
 
 }  // namespace
 
+std::function<void(std::string_view, std::uint64_t)> ProgressTo(const Io& io) {
+  return [&io](std::string_view pod, std::uint64_t cost) {
+    io.err(
+        fmt::format("still at pod {}: evaluating device expressions, CEL cost so far {} million\n",
+                    pod,
+                    cost / 1'000'000));
+  };
+}
+
 int RunSimulate(Arguments arguments, const Io& io) {
   Options options;
   Flags parser("simulate -f DIR|FILE|-\n  allot simulate --cases < problems.jsonl > answers.jsonl",
@@ -186,6 +195,7 @@ int RunSimulate(Arguments arguments, const Io& io) {
   if (const std::string left_out = LeftOut(cluster); !left_out.empty()) {
     io.err(fmt::format("note: left out: {}; only pods are placed\n", left_out));
   }
+  options.simulate.progress = ProgressTo(io);
   const analysis::Simulation simulation = analysis::Simulate(cluster, options.simulate);
   auto printed = options.output == "table" ? base::Result<std::string>(SimulationTable(simulation))
                                            : SimulationTree(simulation, options.output == "json");

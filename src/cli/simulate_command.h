@@ -7,6 +7,10 @@
 // Thread safety: one thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
 #include "cli/io.h"
 
 namespace allot::cli {
@@ -15,5 +19,9 @@ namespace allot::cli {
 inline constexpr int kNotPlaced = 3;
 
 int RunSimulate(Arguments arguments, const Io& io);
+
+/// Says on the error output what a simulation is busy with when it takes long. Lifetime: `io`.
+[[nodiscard]] std::function<void(std::string_view pod, std::uint64_t cost)> ProgressTo(
+    const Io& io);
 
 }  // namespace allot::cli

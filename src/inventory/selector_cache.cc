@@ -127,9 +127,13 @@ void SelectorCache::Sync(SelectorSet& set) {
   std::span<const IndexRange> recycled;
   if (!inventory_.RecycledSince(set.recycled_seen_, recycled)) {
     std::ranges::fill(set.known_, 0);
+    set.begun_ = SelectorSet::kNone;
     return;
   }
   for (const auto [first, count] : recycled) {
+    if (set.begun_ >= first && set.begun_ - first < count) {
+      set.begun_ = SelectorSet::kNone;
+    }
     for (std::uint32_t i = first; i < first + count; ++i) {
       set.known_[i >> 6U] &= ~(std::uint64_t{1} << (i & 63U));
     }
@@ -153,6 +157,22 @@ void SelectorCache::Bind(const Device& device) {
       device.shareable && inventory_.features().variant() != Variant::kStable;
 }
 
+// Asked before every expression. The first of an attempt always may, and its answer is kept, so
+// that every attempt learns something.
+bool SelectorCache::MayEvaluate() {
+  if (stopped()) {
+    return false;
+  }
+  if (evaluator_.spent() - began_ < limits_.cost) {
+    return true;
+  }
+  if (!limits_.more || !limits_.more()) {
+    return false;
+  }
+  began_ = evaluator_.spent();
+  return true;
+}
+
 SelectorCache::Match SelectorCache::Evaluate(SelectorSet& set,
                                              const Device& device,
                                              SelectorFailure& failure) {
@@ -160,8 +180,14 @@ SelectorCache::Match SelectorCache::Evaluate(SelectorSet& set,
   const std::uint64_t bit = std::uint64_t{1} << (index & 63U);
   bool yes = true;
   bool bound = false;
-  for (std::size_t i = 0; yes && i < set.expressions_.size(); ++i) {
+  for (std::size_t i = set.begun_ == index ? set.passed_ : 0; yes && i < set.expressions_.size();
+       ++i) {
     const SelectorSet::Expression& expression = set.expressions_[i];
+    if (expression.program != nullptr && !MayEvaluate()) {
+      set.begun_ = index;
+      set.passed_ = i;
+      return Match::kUsedUp;
+    }
     if (expression.program == nullptr) {
       failure = {i, true, expression.error};
       return Match::kError;
@@ -171,7 +197,11 @@ SelectorCache::Match SelectorCache::Evaluate(SelectorSet& set,
       bound = true;
     }
     ++evaluations_;
+    const std::uint64_t before = evaluator_.spent();
     const cel::Verdict verdict = evaluator_.Test(*expression.program, bound_);
+    if (const std::uint64_t cost = evaluator_.spent() - before; cost > costliest_.cost) {
+      costliest_ = {&set, i, cost};
+    }
     if (verdict == cel::Verdict::kError) {
       // Only the exact interpreter has the text.
       cel::Outcome outcome = evaluator_.Match(*expression.program, bound_);
@@ -241,7 +271,7 @@ DerivedPtr SelectorCache::InternDerived(std::string_view expression) {
   return derived;
 }
 
-const DerivedExpression::Value& SelectorCache::Derive(DerivedExpression& expression,
+const DerivedExpression::Value* SelectorCache::Derive(DerivedExpression& expression,
                                                       const Device& device) {
   std::span<const IndexRange> recycled;
   if (!inventory_.RecycledSince(expression.recycled_seen_, recycled)) {
@@ -253,16 +283,24 @@ const DerivedExpression::Value& SelectorCache::Derive(DerivedExpression& express
       expression.values_.erase(i);
     }
   }
-  std::unique_ptr<DerivedExpression::Value>& value = expression.values_[Value(device.index)];
-  if (value == nullptr) {
-    Bind(device);
-    ++evaluations_;
-    const cel::DerivedOutcome outcome = evaluator_.Derive(*expression.program_, bound_);
-    value = std::make_unique<DerivedExpression::Value>();
-    value->error = outcome.error;
-    SetAttribute(outcome.value, *value);
+  const auto known = expression.values_.find(Value(device.index));
+  if (known != expression.values_.end()) {
+    return known->second.get();
   }
-  return *value;
+  if (!MayEvaluate()) {
+    return nullptr;
+  }
+  Bind(device);
+  ++evaluations_;
+  const std::uint64_t before = evaluator_.spent();
+  const cel::DerivedOutcome outcome = evaluator_.Derive(*expression.program_, bound_);
+  if (const std::uint64_t cost = evaluator_.spent() - before; cost > costliest_.cost) {
+    costliest_ = {nullptr, 0, cost};
+  }
+  auto value = std::make_unique<DerivedExpression::Value>();
+  value->error = outcome.error;
+  SetAttribute(outcome.value, *value);
+  return (expression.values_[Value(device.index)] = std::move(value)).get();
 }
 
 }  // namespace allot::inventory

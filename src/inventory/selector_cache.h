@@ -3,7 +3,8 @@
 // A SelectorSet is the list of expressions of one request: its class's, then its own. Its verdicts
 // are two bits a device, kept until the device's slice goes away, whatever node, pod or cycle asks.
 // Errors are not kept: they are found again when a search reaches the device again, as upstream
-// does. Thread safety: one thread.
+// does. An attempt may evaluate up to a cost (EvaluationLimits); since verdicts are kept, the next
+// one goes on where it stopped. Thread safety: one thread.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/resource/v1.gen.h"
 #include "cel/cel.h"
 #include "inventory/device.h"
+#include "inventory/evaluation_limits.h"
 #include "inventory/inventory.h"
 
 namespace allot::inventory {
@@ -43,6 +46,10 @@ class SelectorSet {
   std::vector<Expression> expressions_;
   std::vector<std::uint64_t> known_;
   std::vector<std::uint64_t> yes_;
+  // A device whose test was broken off, and how many expressions it had passed by then.
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::uint32_t begun_ = kNone;
+  std::size_t passed_ = 0;
   std::uint64_t recycled_seen_ = 0;
 };
 
@@ -72,7 +79,32 @@ class SelectorCache {
  public:
   explicit SelectorCache(const Inventory& inventory) : inventory_(inventory) {}
 
-  enum class Match : std::uint8_t { kNo, kYes, kError };
+  enum class Match : std::uint8_t {
+    kNo,
+    kYes,
+    kError,
+    kUsedUp,  ///< not known, and this attempt may not evaluate any more
+  };
+
+  /// The evaluation that cost most in the present attempt.
+  struct Costliest {
+    const SelectorSet* set = nullptr;  ///< null: none, or a derived attribute's
+    std::size_t selector = 0;          ///< ordinal in the set
+    std::uint64_t cost = 0;
+  };
+
+  void SetLimits(EvaluationLimits limits) { limits_ = std::move(limits); }
+  [[nodiscard]] const EvaluationLimits& limits() const { return limits_; }
+  /// A new attempt: the whole cost is there again.
+  void BeginAttempt() {
+    began_ = evaluator_.spent();
+    costliest_ = {};
+  }
+  [[nodiscard]] const Costliest& costliest() const { return costliest_; }
+  /// Somebody wants everything to end.
+  [[nodiscard]] bool stopped() const {
+    return limits_.stop != nullptr && limits_.stop->load(std::memory_order_relaxed);
+  }
 
   /// The set of these expressions, compiled when new.
   [[nodiscard]] SelectorSetPtr Intern(std::span<const std::string_view> expressions);
@@ -99,15 +131,19 @@ class SelectorCache {
                                    SelectorFailure& failure);
 
   [[nodiscard]] DerivedPtr InternDerived(std::string_view expression);
-  /// The value of a derived attribute; kept while the device is published.
-  [[nodiscard]] const DerivedExpression::Value& Derive(DerivedExpression& expression,
+  /// The value of a derived attribute; kept while the device is published. Null: not known, and
+  /// this attempt may not evaluate any more.
+  [[nodiscard]] const DerivedExpression::Value* Derive(DerivedExpression& expression,
                                                        const Device& device);
 
   /// Evaluations of expressions so far, for work counters in tests.
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
+  /// What they have cost. Unit: as EvaluationLimits::cost.
+  [[nodiscard]] std::uint64_t spent() const { return evaluator_.spent(); }
 
  private:
   [[nodiscard]] Match Evaluate(SelectorSet& set, const Device& device, SelectorFailure& failure);
+  [[nodiscard]] bool MayEvaluate();
   void Bind(const Device& device);
 
   const Inventory& inventory_;
@@ -118,6 +154,9 @@ class SelectorCache {
   std::vector<cel::Capacity> capacities_;
   cel::DeviceView bound_;
   std::uint64_t evaluations_ = 0;
+  EvaluationLimits limits_;
+  std::uint64_t began_ = 0;  // spent() when the present attempt began, or got more
+  Costliest costliest_;
 };
 
 }  // namespace allot::inventory

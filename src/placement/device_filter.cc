@@ -125,7 +125,11 @@ void Placer::Impl::FilterDevices(Attempt& attempt,
         variant.prepared, node.ref, inventory.ViewFor(node.ref), view.allocated(), outcome);
     switch (outcome.verdict) {
       case Verdict::kAllocated: break;
-      case Verdict::kFatal: result.fatal = FatalText(outcome.error); return;
+      case Verdict::kFatal:
+      case Verdict::kUnfinished:
+        result.fatal = FatalText(outcome.error);
+        result.unfinished = outcome.verdict == Verdict::kUnfinished;
+        return;
       case Verdict::kNodeError:
         result.status = Rejection(CauseKind::kPoolInvalid, outcome.error);
         result.status.by_devices = true;
@@ -203,6 +207,11 @@ NodeResult Placer::Impl::Evaluate(Attempt& attempt, const NodeInfo& node) {
     FilterDevices(attempt, node, node.requested, result);
   }
   return result;
+}
+
+void Placer::Impl::End(NodeResult&& result, Decision& decision) {
+  decision.placed = result.unfinished ? Placed::kUnfinished : Placed::kError;
+  decision.error = std::move(result.fatal);
 }
 
 void Placer::Impl::Deliver(Attempt& attempt,

@@ -119,7 +119,7 @@ allocator::Diagnosis Placer::Explain(const Pod& pod,
   if (decision.placed == Placed::kPlaced || !diagnosis.causes.empty()) {
     return diagnosis;
   }
-  if (decision.placed == Placed::kError) {
+  if (decision.placed == Placed::kError || decision.placed == Placed::kUnfinished) {
     diagnosis.message = decision.error;
   }
   Attempt attempt = impl_->Begin(pod, claims, options);

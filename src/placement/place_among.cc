@@ -87,8 +87,7 @@ bool Placer::Impl::PlaceAmong(Attempt& attempt,
     ++decision.nodes_visited;
     NodeResult result = Evaluate(attempt, *node);
     if (!result.fatal.empty()) {
-      decision.placed = Placed::kError;
-      decision.error = std::move(result.fatal);
+      End(std::move(result), decision);
       return true;
     }
     if (!result.status.ok()) {
@@ -132,6 +131,10 @@ bool Placer::Impl::PlaceAmong(Attempt& attempt,
   }
   NodeResult result;
   FilterDevices(attempt, *best, best->requested, result);
+  if (!result.fatal.empty()) {
+    End(std::move(result), decision);
+    return true;
+  }
   Deliver(attempt, *best, result, share_ids, decision);
   return true;
 }

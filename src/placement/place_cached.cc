@@ -19,11 +19,20 @@ std::int64_t CommonScore(const RawScore& parts, const RawScore& max) {
   return Combine(common, max);
 }
 
+// Ends the attempt between two nodes: those before have their answers.
+void OutOfSteps(NodeResult& result) {
+  result.fatal =
+      "the search steps of one scheduling attempt are used up; the next attempt goes on with the "
+      "nodes left; simplify the claim: fewer requests, constraints or alternatives";
+  result.unfinished = true;
+}
+
 }  // namespace
 
 bool Placer::Impl::EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, Decision& decision) {
   const auto& nodes = view.nodes();
-  for (const std::uint32_t rank : shape.pending) {
+  for (std::size_t i = 0; i < shape.pending.size(); ++i) {
+    const std::uint32_t rank = shape.pending[i];
     if (!shape.answers[rank].pending) {
       continue;  // listed twice
     }
@@ -32,10 +41,20 @@ bool Placer::Impl::EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, D
     NodeResult result;
     result.status = RunFilters(attempt.facts, node, inventory);
     if (shape.eager && result.status.ok()) {
-      FilterDevices(attempt, node, node.requested, result);
+      if (allocator.OutOfSteps()) {
+        OutOfSteps(result);
+      } else {
+        FilterDevices(attempt, node, node.requested, result);
+      }
+      if (result.unfinished) {
+        // What is known so far stays.
+        shape.pending.erase(shape.pending.begin(),
+                            shape.pending.begin() + static_cast<std::ptrdiff_t>(i));
+        End(std::move(result), decision);
+        return false;
+      }
       if (!result.fatal.empty()) {
-        decision.placed = Placed::kError;
-        decision.error = std::move(result.fatal);
+        End(std::move(result), decision);
         cache.MakeAllUnknown(shape);
         return false;
       }
@@ -79,6 +98,10 @@ const NodeInfo* Placer::Impl::BestOf(Attempt& attempt,
     }
     std::pop_heap(heap.begin(), heap.end());
     heap.pop_back();
+    if (allocator.OutOfSteps()) {
+      OutOfSteps(result);
+      return nullptr;
+    }
   }
   return nullptr;
 }
@@ -105,9 +128,7 @@ void Placer::Impl::PlaceCached(Attempt& attempt,
   for (ShapeCache::Bucket& bucket : shape.buckets) {
     const NodeInfo* const node = BestOf(attempt, shape, bucket, result);
     if (!result.fatal.empty()) {
-      decision.placed = Placed::kError;
-      decision.error = std::move(result.fatal);
-      return;
+      return End(std::move(result), decision);
     }
     if (node != nullptr) {
       live.push_back({node, &bucket});
@@ -135,6 +156,9 @@ void Placer::Impl::PlaceCached(Attempt& attempt,
     // The last search was for another node.
     result = {};
     FilterDevices(attempt, *best->node, best->node->requested, result);
+    if (!result.fatal.empty()) {
+      return End(std::move(result), decision);
+    }
   }
   Deliver(attempt, *best->node, result, share_ids, decision);
 }
@@ -194,12 +218,14 @@ bool Placer::Impl::PlaceByLoad(Attempt& attempt,
                      candidates.begin() + static_cast<std::ptrdiff_t>(count),
                      [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
     for (std::size_t i = 0; i < count; ++i) {
+      if (allocator.OutOfSteps()) {
+        return false;  // answers that are kept bring the next attempt further
+      }
       NodeResult result;
       const NodeInfo& best = *candidates[i].node;
       FilterDevices(attempt, best, best.requested, result);
       if (!result.fatal.empty()) {
-        decision.placed = Placed::kError;
-        decision.error = std::move(result.fatal);
+        End(std::move(result), decision);
         return true;
       }
       if (result.status.ok()) {

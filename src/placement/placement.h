@@ -44,6 +44,7 @@ enum class Placed : std::uint8_t {
   kPlaced,
   kUnschedulable,  ///< diagnosis.message is the event's text
   kError,          ///< `error` ends the attempt (reason SchedulerError), upstream's text
+  kUnfinished,     ///< the attempt's limits are used up (`error`): the next one goes on from here
 };
 
 /// A pod that preemption would delete.
@@ -85,7 +86,7 @@ struct Decision {
 
 class Placer {
  public:
-  explicit Placer(ClusterView& view);
+  explicit Placer(ClusterView& view, allocator::AttemptLimits limits = {});
   ~Placer();
   Placer(const Placer&) = delete;
   Placer& operator=(const Placer&) = delete;
@@ -104,6 +105,8 @@ class Placer {
   /// Pod shapes for which all nodes were looked at, and single answers that changes outdated.
   [[nodiscard]] std::uint64_t shapes_built() const;
   [[nodiscard]] std::uint64_t answers_redone() const;
+  /// What the searches for devices have done so far.
+  [[nodiscard]] allocator::Allocator::Work work() const;
 
  private:
   struct Impl;

@@ -33,10 +33,10 @@ std::int64_t DeviceScoreOf(const res::ResourceClaim& claim, const res::Allocatio
 
 }  // namespace
 
-Placer::Impl::Impl(ClusterView& view_in)
+Placer::Impl::Impl(ClusterView& view_in, allocator::AttemptLimits limits)
     : view(view_in),
       inventory(view_in.inventory()),
-      allocator(view_in.inventory()),
+      allocator(view_in.inventory(), {}, std::move(limits)),
       cache(view_in),
       groups(view_in),
       compiled(view_in.inventory(), allocator) {}
@@ -113,7 +113,8 @@ std::string Placer::Impl::PreFilter(const Attempt& attempt,
   return {};
 }
 
-Placer::Placer(ClusterView& view) : impl_(std::make_unique<Impl>(view)) {}
+Placer::Placer(ClusterView& view, allocator::AttemptLimits limits)
+    : impl_(std::make_unique<Impl>(view, std::move(limits))) {}
 Placer::~Placer() = default;
 
 void Placer::Impl::Choose(Attempt& attempt,
@@ -154,6 +155,7 @@ Decision Placer::Place(const Pod& pod,
                        const PlaceOptions& options) {
   Decision decision;
   Attempt attempt = impl_->Begin(pod, claims, options);
+  impl_->allocator.BeginAttempt();
   decision.arena = attempt.arena;
   const auto& nodes = impl_->view.nodes();
   if (nodes.empty()) {
@@ -185,6 +187,9 @@ Decision Placer::Place(const Pod& pod,
   return decision;
 }
 
+allocator::Allocator::Work Placer::work() const {
+  return impl_->allocator.work();
+}
 std::uint64_t Placer::shapes_built() const {
   return impl_->cache.stats().built;
 }

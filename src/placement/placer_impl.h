@@ -63,12 +63,15 @@ struct Attempt {
   std::vector<std::size_t> unavailable;
   /// Priority points of claims that are allocated already: the same on all nodes.
   std::int64_t fixed_device_score = 0;
+  /// Not empty: preemption could not be thought through within the limits.
+  std::string unfinished;
 };
 
 /// The answer of one node.
 struct NodeResult {
   NodeStatus status;
-  std::string fatal;  ///< not empty: the attempt ends
+  std::string fatal;        ///< not empty: the attempt ends
+  bool unfinished = false;  ///< `fatal` is that the attempt's limits are used up
   std::int64_t devices = 0;
   ClaimStatuses node_allocatable;
 };
@@ -87,7 +90,7 @@ struct Refusal {
 };
 
 struct Placer::Impl {
-  explicit Impl(ClusterView& view_in);
+  Impl(ClusterView& view_in, allocator::AttemptLimits limits);
 
   [[nodiscard]] Attempt Begin(const api::core::Pod& pod,
                               std::span<const ClaimInput> claims,
@@ -121,6 +124,8 @@ struct Placer::Impl {
   [[nodiscard]] std::int64_t DeviceScore(const Attempt& attempt,
                                          const allocator::Prepared& prepared) const;
   NodeResult Evaluate(Attempt& attempt, const NodeInfo& node);
+  /// Ends the attempt with what is fatal in `result`. REQUIRES: result.fatal is not empty.
+  static void End(NodeResult&& result, Decision& decision);
   /// Fills `decision` with what `outcome` and `result` hold for `node`.
   void Deliver(Attempt& attempt,
                const NodeInfo& node,

@@ -231,5 +231,60 @@ TEST(LoadIndexTest, KeepsNodesInOrderOfLoad) {
   EXPECT_EQ(order(), (std::vector<std::uint32_t>{2, 1, 4}));
 }
 
+// Every attempt decides some nodes, and the next one does not look at those again.
+struct Limited {
+  std::string what;
+  int nodes;
+  allocator::AttemptLimits limits;
+  std::string requests;
+  std::string answer;  // of the last attempt
+};
+
+TEST(PlacerWorkTest, AnAttemptBeyondItsLimitsIsContinuedByTheNext) {
+  const std::string dear =
+      "{'name':'r','exactly':{'deviceClassName':'gpu','allocationMode':'ExactCount','count':1,"
+      "'selectors':[{'cel':{'expression':'[1,2,3,4,5,6,7,8,9].map(x, x * 2).size() > 3 && "
+      "device.attributes[\\'gpu\\'].last'}}]}}";
+  const std::string two =
+      "{'name':'r','exactly':{'deviceClassName':'gpu','allocationMode':'ExactCount','count':2,"
+      "'selectors':[{'cel':{'expression':'device.attributes[\\'gpu\\'].last'}}]}}";
+  const allocator::AttemptLimits cost{.evaluations = {.cost = 500}};
+  const allocator::AttemptLimits steps{.steps = 0};
+  for (const Limited& c : {Limited{"cost, all nodes known", 40, cost, dear, "n039"},
+                           Limited{"cost, by load", 300, cost, dear, "n299"},
+                           Limited{"steps, all nodes known", 40, steps, two, "cannot"},
+                           Limited{"steps, by load", 300, steps, two, "cannot"}}) {
+    World world({}, c.limits);
+    world.Class();
+    for (int n = 0; n < c.nodes; ++n) {
+      world.Node(NodeName(n));
+      std::string list;
+      for (int d = 0; d < 4; ++d) {
+        list += fmt::format("{}{{'name':'d{}','attributes':{{'last':{{'bool':{}}}}}}}",
+                            d == 0 ? "" : ",",
+                            d,
+                            n == c.nodes - 1 && d == 3);
+      }
+      world.Slice(NodeName(n), fmt::format("'nodeName':'{}'", NodeName(n)), list);
+    }
+    const auto* const pod = world.Pod("p");
+    const auto* const claim = world.Claim("c", c.requests);
+    int attempts = 1;
+    std::string answer;
+    for (; attempts < 2 * c.nodes; ++attempts) {
+      const auto before = world.placer.work();
+      answer = world.Run(*pod, {claim});
+      if (answer.find("used up") == std::string::npos) {
+        break;
+      }
+      EXPECT_LE(world.placer.work().evaluations, before.evaluations + 200);
+      EXPECT_EQ(world.last.node, "");
+    }
+    EXPECT_NE(answer.find(c.answer), std::string::npos) << c.what << ": " << answer;
+    EXPECT_GE(attempts, 5) << c.what;
+    EXPECT_LE(world.placer.work().evaluations, 2U * 4U * static_cast<unsigned>(c.nodes)) << c.what;
+  }
+}
+
 }  // namespace
 }  // namespace allot::placement

@@ -23,6 +23,10 @@ void Placer::Impl::Reject(Attempt& attempt,
   decision.unavailable_claims = attempt.unavailable;
   decision.filter_text = FilterText(view.nodes().size(), reasons);
   Preempt(attempt, resolvable, decision);
+  if (!attempt.unfinished.empty()) {
+    decision.placed = Placed::kUnfinished;
+    decision.error = attempt.unfinished;
+  }
   Finish(decision);
 }
 
@@ -54,6 +58,12 @@ std::vector<Victim> Placer::Impl::VictimsOn(Attempt& attempt,
     result.status = RunFilters(attempt.facts, node, requested, kept.size(), ports, inventory);
     if (result.status.ok()) {
       FilterDevices(attempt, node, requested, result);
+    }
+    if (!result.fatal.empty()) {
+      if (result.unfinished) {
+        attempt.unfinished = result.fatal;
+      }
+      result.status = Rejection(CauseKind::kSelectorError, std::move(result.fatal));
     }
     return result.status;
   };
@@ -95,6 +105,10 @@ void Placer::Impl::Preempt(Attempt& attempt, const Resolvable& resolvable, Decis
     NodeStatus why;
     std::int32_t highest = 0;
     std::vector<Victim> victims = VictimsOn(attempt, *node, why, highest);
+    if (!attempt.unfinished.empty()) {
+      decision.victims.clear();
+      return;
+    }
     if (victims.empty()) {
       for (std::string& reason : why.reasons) {
         ++reasons[std::move(reason)];

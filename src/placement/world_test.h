@@ -28,7 +28,8 @@ T* FromText(std::string text, base::Arena& arena) {
 
 class World {
  public:
-  explicit World(inventory::Features features = {}) : view(features), placer(view) {}
+  explicit World(inventory::Features features = {}, allocator::AttemptLimits limits = {})
+      : view(features), placer(view, std::move(limits)) {}
 
   /// `more`: further members of the node, with a leading comma.
   void Node(const std::string& name, const std::string& more = "", int cpus = 8) {
@@ -94,7 +95,7 @@ class World {
     }
     Decision decision = Place(pod, inputs);
     visited = decision.nodes_visited;
-    if (decision.placed == Placed::kError) {
+    if (decision.placed == Placed::kError || decision.placed == Placed::kUnfinished) {
       return decision.error;
     }
     if (decision.placed != Placed::kPlaced) {

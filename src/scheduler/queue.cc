@@ -189,6 +189,15 @@ void SchedulingQueue::Failed(QueuedPod& pod, base::MonoTime now) {
   Enter(pod, PodState::kBackoff, now);
 }
 
+void SchedulingQueue::Unfinished(QueuedPod& pod, base::MonoTime now) {
+  Leave(pod);
+  pod.by_error = true;
+  pod.failed = now;
+  pod.ready = std::max(now + options_.initial_backoff, next_long_);
+  next_long_ = pod.ready + options_.initial_backoff;
+  Enter(pod, PodState::kBackoff, now);
+}
+
 void SchedulingQueue::WakeFirst(Group& group, base::MonoTime now) {
   if (!group.trying.empty() || group.waiting.empty()) {
     return;

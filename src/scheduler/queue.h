@@ -84,6 +84,9 @@ class SchedulingQueue {
   void Unschedulable(QueuedPod& pod, Waits waits, std::string group, base::MonoTime now);
   /// The try ended with an error: again after the back-off.
   void Failed(QueuedPod& pod, base::MonoTime now);
+  /// The try took too long and is to be continued: after the first back-off, however often, but
+  /// such pods take turns, one in each such time, so that they cannot hold up the others.
+  void Unfinished(QueuedPod& pod, base::MonoTime now);
 
   /// Something happened that may help pods waiting for any of `what`. Cost: O(groups).
   void Wake(Waits what, base::MonoTime now);
@@ -135,6 +138,7 @@ class SchedulingQueue {
   Ordered active_;
   std::set<QueuedPod*, ReadyOrder> backoff_;  // after "does not fit"
   std::set<QueuedPod*, ReadyOrder> errors_;   // after an error: never tried early
+  base::MonoTime next_long_{};                // when the next long try may go on
   std::map<std::string, Group> groups_;
   std::set<std::pair<base::MonoTime, std::string>> unschedulable_;  // by time of failure
   std::size_t counts_[5] = {};

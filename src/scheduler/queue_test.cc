@@ -153,5 +153,26 @@ TEST_F(QueueTest, UnschedulablePodsAreFlushedAfterFiveMinutes) {
   EXPECT_EQ(queue.stats().flushed, 1U);
 }
 
+// Tries that take too long go on, in turns, however often: one in each first back-off.
+TEST_F(QueueTest, LongTriesTakeTurns) {
+  for (const char* const uid : {"a", "b", "c"}) {
+    Add(uid);
+    ASSERT_EQ(Pop(), uid);
+    queue.Unfinished(*queue.Find(uid), now);
+  }
+  std::string order;
+  for (int step = 0; step < 90; ++step) {
+    Pass(milliseconds(100));
+    int tried = 0;
+    for (std::string uid = Pop(); !uid.empty(); uid = Pop()) {
+      order += uid;
+      ++tried;
+      queue.Unfinished(*queue.Find(uid), now);
+    }
+    EXPECT_LE(tried, 1);
+  }
+  EXPECT_EQ(order, "abcabcabc");
+}
+
 }  // namespace
 }  // namespace allot::scheduler

@@ -66,7 +66,7 @@ Scheduler::Scheduler(client::Client& client,
       random_(random),
       options_(std::move(options)),
       view_(options_.features),
-      placer_(view_),
+      placer_(view_, options_.attempt),
       claims_(view_.inventory(), view_.allocated(), &claim_informer_),
       queue_(options_.queue),
       metrics_(metrics, options_.scheduler_name),
@@ -124,7 +124,14 @@ bool Scheduler::ScheduleSome() {
   }
   queue_.Tick(loop_.Now());
   int tried = 0;
-  for (; tried < options_.per_turn; ++tried) {
+  const allocator::Allocator::Work before = placer_.work();
+  const auto may_go_on = [&] {
+    // A turn may cost what one attempt may: then it is time for events, and to see whether to stop.
+    const allocator::Allocator::Work now = placer_.work();
+    return now.cost - before.cost < options_.attempt.evaluations.cost &&
+           now.steps - before.steps < options_.attempt.steps && !Stopping();
+  };
+  for (; tried < options_.per_turn && may_go_on(); ++tried) {
     QueuedPod* const pod = queue_.Pop(loop_.Now());
     if (pod == nullptr) {
       break;
@@ -249,6 +256,13 @@ void Scheduler::ScheduleOne(QueuedPod& queued) {
     case placement::Placed::kError:
       Report(queued, pod, "SchedulerError", decision.error);
       queue_.Failed(queued, decided);
+      metrics_.Attempt(AttemptResult::kError, Seconds(loop_.Now() - started));
+      return;
+    case placement::Placed::kUnfinished:
+      if (!Stopping()) {
+        Report(queued, pod, "SchedulerError", decision.error);
+      }
+      queue_.Unfinished(queued, decided);
       metrics_.Attempt(AttemptResult::kError, Seconds(loop_.Now() - started));
       return;
   }

@@ -44,6 +44,9 @@ struct Options {
   std::string host{};  ///< for Event.reportingInstance
   /// How long devices may take to become ready for binding.
   std::chrono::seconds binding_timeout{600};
+  /// What one attempt may cost: a quarter of a second or so. What it has found is kept, and the pod
+  /// tried again.
+  allocator::AttemptLimits attempt{.evaluations = {.cost = 3'000'000}, .steps = 2'000'000};
 };
 
 class Scheduler {
@@ -111,6 +114,11 @@ class Scheduler {
 
   // scheduler.cc
   bool ScheduleSome();
+  /// Somebody wants the process to end.
+  [[nodiscard]] bool Stopping() const {
+    const auto* const stop = options_.attempt.evaluations.stop;
+    return stop != nullptr && stop->load(std::memory_order_relaxed);
+  }
   void ScheduleOne(QueuedPod& pod);
   [[nodiscard]] PodClaims CollectClaims(const Pod& pod) const;
   void Assume(QueuedPod& queued,

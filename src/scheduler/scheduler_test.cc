@@ -1,6 +1,7 @@
 #include "scheduler/scheduler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
 #include <thread>
@@ -28,7 +29,7 @@ using std::chrono::seconds;
 class SchedulerTest : public allot::testing::ComponentTest {
  protected:
   void Start() {
-    scheduler = std::make_unique<Scheduler>(*use, loop, metrics, log, random, Options());
+    scheduler = std::make_unique<Scheduler>(*use, loop, metrics, log, random, options);
     scheduler->Start();
     Run();
   }
@@ -112,6 +113,7 @@ class SchedulerTest : public allot::testing::ComponentTest {
     return api.Get<ResourceClaim>("default", name);
   }
 
+  Options options;
   base::Random random{3};
   client::Client* use = &client;
   std::unique_ptr<Scheduler> scheduler;
@@ -522,6 +524,52 @@ TEST_F(SchedulerTest, PodsDeletedInTheHandsOfWorkersEndOnce) {
   EXPECT_EQ(ended(), kPods);
   EXPECT_EQ(scheduler->queue().size(), 0U);
   scheduler.reset();
+}
+
+// A pod whose selectors cost too much for one attempt is brought to its end in several, and those
+// beside it are placed in between.
+TEST_F(SchedulerTest, APodThatCostsTooMuchDoesNotHoldUpOthers) {
+  options.attempt.evaluations.cost = 500;
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 30);
+  api.Add<ResourceClaim>(R"({"metadata":{"name":"dear"},"spec":{"devices":{"requests":[{"name":"r",
+      "exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":31,"selectors":[{"cel":
+      {"expression":"[1,2,3,4,5,6,7,8,9].map(x, x * 2).filter(x, x > 4).size() > 3"}}]}}]}}})");
+  AddClaim("cheap");
+  AddPod("hog", "dear");
+  Start();
+  EXPECT_EQ(Reason("hog"), "SchedulerError");
+  EXPECT_NE(Message("hog").find("claim default/dear, request r: the CEL cost of one scheduling "
+                                "attempt (500) is used up; selector #0 costs "),
+            std::string::npos)
+      << Message("hog");
+  AddPod("neighbour", "cheap");
+  Run();
+  EXPECT_EQ(NodeOf("neighbour"), "n1");
+  int waited = 0;
+  for (; Reason("hog") != "Unschedulable" && waited < 60; ++waited) {
+    Pass(seconds(1));
+  }
+  // Some devices an attempt, one attempt a second.
+  EXPECT_GE(waited, 4);
+  EXPECT_LT(waited, 30);
+  EXPECT_EQ(Message("hog").find("used up"), std::string::npos) << Message("hog");
+}
+
+TEST_F(SchedulerTest, NothingIsTriedOnceItIsToStop) {
+  std::atomic<bool> stop = false;
+  options.attempt.evaluations.stop = &stop;
+  AddNode("n1");
+  AddClass();
+  AddSlice("n1", 2);
+  AddClaim("c1");
+  Start();
+  stop = true;
+  AddPod("p1", "c1");
+  Run();
+  EXPECT_EQ(NodeOf("p1"), "");
+  EXPECT_EQ(Reason("p1"), "");
 }
 
 }  // namespace
