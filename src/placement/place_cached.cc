@@ -19,15 +19,14 @@ std::int64_t CommonScore(const RawScore& parts, const RawScore& max) {
   return Combine(common, max);
 }
 
-// Ends the attempt between two nodes: those before have their answers.
-void OutOfSteps(NodeResult& result) {
+}  // namespace
+
+void Placer::Impl::EndOutOfSteps(NodeResult& result) {
   result.fatal =
       "the search steps of one scheduling attempt are used up; the next attempt goes on with the "
       "nodes left; simplify the claim: fewer requests, constraints or alternatives";
   result.unfinished = true;
 }
-
-}  // namespace
 
 bool Placer::Impl::EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, Decision& decision) {
   const auto& nodes = view.nodes();
@@ -42,7 +41,7 @@ bool Placer::Impl::EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, D
     result.status = RunFilters(attempt.facts, node, inventory);
     if (shape.eager && result.status.ok()) {
       if (allocator.OutOfSteps()) {
-        OutOfSteps(result);
+        EndOutOfSteps(result);
       } else {
         FilterDevices(attempt, node, node.requested, result);
       }
@@ -99,7 +98,7 @@ const NodeInfo* Placer::Impl::BestOf(Attempt& attempt,
     std::pop_heap(heap.begin(), heap.end());
     heap.pop_back();
     if (allocator.OutOfSteps()) {
-      OutOfSteps(result);
+      EndOutOfSteps(result);
       return nullptr;
     }
   }

@@ -101,8 +101,7 @@ bool Placer::Impl::PlaceByGroups(Attempt& attempt,
     NodeResult result;
     FilterDevices(attempt, *nodes[best.rank], nodes[best.rank]->requested, result);
     if (!result.fatal.empty()) {
-      decision.placed = Placed::kError;
-      decision.error = std::move(result.fatal);
+      End(std::move(result), decision);
       return true;
     }
     if (result.status.ok()) {
@@ -111,6 +110,11 @@ bool Placer::Impl::PlaceByGroups(Attempt& attempt,
       return true;
     }
     cache.Refuse(known, best.rank, std::move(result.status));
+    if (allocator.OutOfSteps()) {
+      EndOutOfSteps(result);
+      End(std::move(result), decision);
+      return true;
+    }
   }
   CountRefused(*all, scores, members, known, refusal);
   std::sort(refusal.resolvable.nodes.begin(),

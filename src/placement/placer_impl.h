@@ -126,6 +126,8 @@ struct Placer::Impl {
   NodeResult Evaluate(Attempt& attempt, const NodeInfo& node);
   /// Ends the attempt with what is fatal in `result`. REQUIRES: result.fatal is not empty.
   static void End(NodeResult&& result, Decision& decision);
+  /// Ends it between two nodes: those before have their answers.
+  static void EndOutOfSteps(NodeResult& result);
   /// Fills `decision` with what `outcome` and `result` hold for `node`.
   void Deliver(Attempt& attempt,
                const NodeInfo& node,
