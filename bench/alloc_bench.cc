@@ -211,6 +211,9 @@ int Growth() {
       Point("match-groups-requests", groups, requests, MatchProblem(groups, requests));
     }
   }
+  for (const int cards : {2, 4, 8, 12, 16, 20}) {
+    Point("equal-cards-one-too-many", cards, 0, CardsProblem(cards));
+  }
   for (const int counters : {1, 2, 4, 8, 16, 32}) {
     Point("counters-fit", counters, counters, CounterProblem(counters, counters));
     if (counters < 32) {

@@ -149,7 +149,42 @@ std::string Counters(int counters, int requests) {
       Claim("c", Joined(requests, [](int i) { return Request(fmt::format("r{}", i), 1); })));
 }
 
+// Cards of ten units, each with a counter set of its own and partitions of 6, 5, 5, 4, 4 and 3: a
+// six for half of the cards, and one five more than the other half holds.
+std::string Cards(int cards) {
+  constexpr int kSizes[] = {6, 5, 5, 4, 4, 3};
+  const std::string sets = Joined(cards, [](int i) {
+    return fmt::format(R"({{"name":"g{}","counters":{{"mem":{{"value":"10"}}}}}})", i);
+  });
+  const auto size = [&](int i) {
+    return kSizes[i / cards];
+  };
+  return Case(
+      Slice("a", 2, "\"sharedCounters\":[" + sets + "]") + "," +
+          Slice(
+              "b",
+              2,
+              Devices(
+                  6 * cards,
+                  [&](int i) {
+                    return fmt::format(
+                        R"(,"attributes":{{"size":{{"int":{}}}}},"consumesCounters":[{{"counterSet":"g{}","counters":{{"mem":{{"value":"{}"}}}}}}])",
+                        size(i),
+                        i % cards,
+                        size(i));
+                  })),
+      Claim(
+          "c",
+          Request("six", cards / 2, "device.attributes[\\\"x\\\"].size == 6") + "," +
+              Request(
+                  "five", 2 * (cards - cards / 2) + 1, "device.attributes[\\\"x\\\"].size == 5")));
+}
+
 }  // namespace
+
+std::string CardsProblem(int cards) {
+  return Cards(cards);
+}
 
 std::string MatchProblem(int groups, int requests) {
   return MatchGroups(groups, requests);

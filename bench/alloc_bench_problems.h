@@ -13,6 +13,8 @@ namespace allot::bench {
 
 /// `requests` single devices under one matchAttribute; 128 devices in `groups` values.
 [[nodiscard]] std::string MatchProblem(int groups, int requests);
+/// Partitions of `cards` equal cards: one more than they hold.
+[[nodiscard]] std::string CardsProblem(int cards);
 /// `requests` devices that each take one of `counters` counters; one device more than there are.
 [[nodiscard]] std::string CounterProblem(int counters, int requests);
 /// One device more than the `m` identical ones.

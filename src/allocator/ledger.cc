@@ -120,6 +120,20 @@ void CounterLedger::Undo(const Consumer& consumer) {
   }
 }
 
+std::string CounterLedger::GroupsOf(std::uint32_t set) const {
+  if (!with_groups_ || !group_states_[set].has_members) {
+    return {};
+  }
+  std::vector<Str> groups = group_states_[set].groups;
+  std::sort(groups.begin(), groups.end());
+  std::string text = group_states_[set].all_empty ? "none" : "some";
+  for (const Str group : groups) {
+    text += '\0';
+    text += group;
+  }
+  return text;
+}
+
 bool CounterLedger::Admits(const Consumer& consumer) const {
   if (!with_groups_) {
     return true;

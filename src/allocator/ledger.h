@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "inventory/allocated_state.h"
@@ -34,6 +35,8 @@ class CounterLedger {
   [[nodiscard]] const std::vector<quantity::Int128>& left() const { return left_; }
   /// Some counter is over-committed, so that no device with counters can be had.
   [[nodiscard]] bool overcommitted() const { return negative_ != 0; }
+  /// The groups of a set's users so far, as text: equal where the same devices fit.
+  [[nodiscard]] std::string GroupsOf(std::uint32_t set) const;
   /// Whether the groups of the device fit now.
   [[nodiscard]] bool Admits(const inventory::Consumer& consumer) const;
 

@@ -2,8 +2,8 @@
 //
 // Built once the plain search has turned back too often. It tests every request against every
 // device first; then, at each choice point, it knows
-//  - twins: devices that no rule of this problem can tell apart; after one has failed, the others
-//  are skipped;
+//  - twins: devices that no rule of this problem can tell apart, or that differ only in which of
+//  several equal counter sets they draw from; after one has failed, the others are skipped;
 //  - look-ahead: whether the requests still to come can have enough devices, by bipartite matching
 //  under
 //    the values matchAttribute still allows, by values left for distinctAttribute, and by counters;
@@ -40,7 +40,6 @@ class Pruner {
     return static_cast<std::uint32_t>(candidates_.size());
   }
   [[nodiscard]] const Candidate& candidate(std::uint32_t c) const { return candidates_[c]; }
-  [[nodiscard]] std::uint32_t SignatureOf(std::uint32_t c) const { return signatures_[c]; }
   /// The first candidate >= `from` that may serve the request at all; candidate_count() when none.
   [[nodiscard]] std::uint32_t NextCandidate(const PreparedRequest& request,
                                             std::uint32_t from) const;
@@ -52,8 +51,22 @@ class Pruner {
   /// Notes that no answer lies below this choice point.
   void Remember(const Search::Choice& choice, const PreparedRequest& request, std::uint32_t first);
 
+  struct Key {
+    std::uint64_t a = 0, b = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  /// What is taken, and by which requests, of the devices that share counter sets.
+  struct BundleState {
+    std::uint32_t bundle = 0;
+    Key taken;
+  };
+  [[nodiscard]] std::vector<BundleState> BundleStates() const;
+  /// Equal for candidates that are twins while nothing else is taken than `states` tell of.
+  [[nodiscard]] Key TwinKey(std::uint32_t c, const std::vector<BundleState>& states) const;
+
  private:
   using Words = std::vector<std::uint64_t>;
+  static constexpr std::uint32_t kNoBundle = 0xffffffff;
 
   // A request still to be served: `need` devices of `row`.
   struct Demand {
@@ -72,9 +85,10 @@ class Pruner {
         of;                    // by candidate, sorted; empty: no value or not in scope
     std::vector<Words> masks;  // match: candidates by value
   };
-  struct Key {
-    std::uint64_t a = 0, b = 0;
-    friend bool operator==(const Key&, const Key&) = default;
+  // Counter sets that devices tie together.
+  struct Bundle {
+    std::uint32_t pool = 0;
+    std::vector<std::uint32_t> nodes;  // the cells and sets that its devices use, sorted
   };
   struct KeyHash {
     std::size_t operator()(const Key& key) const { return key.a; }
@@ -87,6 +101,10 @@ class Pruner {
   [[nodiscard]] bool CollectValues();
   void NumberValues(const PreparedConstraint& constraint, const Words& scope, Values& values);
   void CollectSignatures();
+  void CollectBundles();
+  [[nodiscard]] Key TraitsOf(std::uint32_t c, bool any_derived) const;
+  [[nodiscard]] Key KindOf(const Bundle& bundle, std::vector<Key>& devices);
+  static void AddTo(std::vector<BundleState>& states, std::uint32_t bundle, const Key& part);
   void CollectDemands();
   [[nodiscard]] std::uint32_t UnionRow(std::span<const std::uint32_t> rows);
 
@@ -113,6 +131,7 @@ class Pruner {
                               std::uint32_t columns,
                               bool devices);
   [[nodiscard]] bool Augment(std::uint32_t demand, std::span<const Words> rows);
+  [[nodiscard]] std::uint32_t CandidateOf(const Search::Taken& taken) const;
   [[nodiscard]] Key KeyOf(const Search::Choice& choice,
                           const PreparedRequest& request,
                           std::uint32_t first) const;
@@ -130,6 +149,9 @@ class Pruner {
   std::vector<Values> values_;             // by constraint slot
   std::vector<std::uint32_t> signatures_;  // by candidate
   std::vector<std::pair<std::uint64_t, std::uint64_t>> signature_hash_;
+  std::vector<Bundle> bundles_;
+  std::vector<std::uint32_t> bundle_of_;     // by candidate
+  bool bundles_alike_ = false;               // some are equal but for their names
   std::vector<Demand> demands_;              // by request of each claim, in order
   std::vector<std::uint32_t> first_demand_;  // by claim
   Words shareable_;

@@ -1,6 +1,5 @@
-// Building the Pruner: rows, values, twins and demands of one problem.
+// Building the Pruner: rows, values and demands of one problem. Its twins: pruner_twins.cc.
 #include <algorithm>
-#include <map>
 
 #include "allocator/pruner.h"
 
@@ -13,31 +12,6 @@ using inventory::PoolView;
 
 // A constraint with more values than this is left to the search.
 constexpr std::size_t kMaxValueBits = std::size_t{1} << 27;
-
-std::uint64_t Mix(std::uint64_t h, std::uint64_t value) {
-  h ^= value + 0x9E3779B97F4A7C15ULL + (h << 6U) + (h >> 2U);
-  h *= 0xBF58476D1CE4E5B9ULL;
-  return h ^ (h >> 31U);
-}
-
-struct Hasher {
-  std::uint64_t a = 0x243F6A8885A308D3ULL;
-  std::uint64_t b = 0x13198A2E03707344ULL;
-  void Add(std::uint64_t value) {
-    a = Mix(a, value);
-    b = Mix(b, ~value);
-  }
-  void Add(quantity::Int128 value) {
-    Add(static_cast<std::uint64_t>(value));
-    Add(static_cast<std::uint64_t>(value >> 64));
-  }
-  void Add(std::string_view text) {
-    Add(std::uint64_t{text.size()});
-    for (const char c : text) {
-      Add(std::uint64_t{static_cast<unsigned char>(c)});
-    }
-  }
-};
 
 bool Bit(const std::vector<std::uint64_t>& words, std::uint32_t bit) {
   return (words[bit >> 6U] >> (bit & 63U) & 1U) != 0;
@@ -334,68 +308,6 @@ void Pruner::NumberValues(const PreparedConstraint& constraint,
       // Distinct without a value: never equal to another, so a value of its own.
       values.of[d].push_back(values.count++);
     }
-  }
-}
-
-void Pruner::CollectSignatures() {
-  const Prepared& prepared = *search_.problem_.prepared;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> known;
-  signatures_.assign(candidates_.size(), 0);
-  signature_hash_.clear();
-  bool any_derived = false;
-  for (const PreparedRequest& request : prepared.requests) {
-    any_derived |= !request.derived.empty();
-  }
-  for (std::uint32_t c = 0; c < candidates_.size(); ++c) {
-    const Candidate& candidate = candidates_[c];
-    const inventory::Device& device = *candidate.device;
-    Hasher hash;
-    for (const Words& row : rows_) {
-      hash.Add(std::uint64_t{Bit(row, c)});
-    }
-    for (const Values& values : values_) {
-      hash.Add(std::uint64_t{values.of[c].size()});
-      for (const std::uint32_t value : values.of[c]) {
-        hash.Add(std::uint64_t{value});
-      }
-    }
-    if (any_derived || CandidatesOf(device.id).size() > 1) {
-      hash.Add(std::uint64_t{c} + 1);  // not to be exchanged for another
-    }
-    if (const Consumer* const found = search_.ConsumerOf(candidate)) {
-      const PoolView& pool = *search_.problem_.view->pools[candidate.pool];
-      const Consumer& consumer = *found;
-      hash.Add(std::uint64_t{candidate.pool} + 1);
-      for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
-        hash.Add(std::uint64_t{pool.uses[i].cell});
-        hash.Add(pool.uses[i].amount.nanos);
-      }
-      for (std::uint32_t i = consumer.first_group; i < consumer.end_group; ++i) {
-        hash.Add(std::uint64_t{pool.groups[i].set});
-        for (const schema::Str group : *pool.groups[i].groups) {
-          hash.Add(group);
-        }
-      }
-    }
-    if (Bit(shareable_, c)) {
-      // Shares add up device by device: twins need equal capacities and equal use so far.
-      hash.Add(std::uint64_t{search_.problem_.state->IsShared(device.id)} + 1);
-      for (const auto& capacity : device.spec->capacity) {
-        hash.Add(capacity.key);
-        hash.Add(capacity.value.value.nanos -
-                 search_.problem_.state->Consumed(device.id, capacity.key).nanos);
-        if (capacity.value.request_policy != nullptr) {
-          hash.Add(std::uint64_t{c} + 1);
-        }
-      }
-    }
-    const auto key = std::pair(hash.a, hash.b);
-    const auto [at, added] =
-        known.try_emplace(key, static_cast<std::uint32_t>(signature_hash_.size()));
-    if (added) {
-      signature_hash_.push_back(key);
-    }
-    signatures_[c] = at->second;
   }
 }
 

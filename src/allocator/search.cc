@@ -441,14 +441,17 @@ Search::Solved Search::SolvePruned(Choice choice,
   if (!pruner.Promising(choice, request, first)) {
     return Solved::kFail;
   }
-  std::vector<std::uint32_t> failed;  // signatures without an answer here
+  std::vector<Pruner::Key> failed;  // twins without an answer here
+  const std::vector<Pruner::BundleState> states = pruner.BundleStates();
   for (std::uint32_t c = pruner.NextCandidate(request, first); c < pruner.candidate_count();
        c = pruner.NextCandidate(request, c + 1)) {
-    const std::uint32_t signature = pruner.SignatureOf(c);
-    if (std::find(failed.begin(), failed.end(), signature) != failed.end()) {
+    const Candidate& candidate = pruner.candidate(c);
+    // A device that is part of this run differs from its twins.
+    const bool in_run = TakenInRun(candidate.device->id, -1) || SharedInRun(candidate.device->id);
+    const Pruner::Key twin = pruner.TwinKey(c, states);
+    if (!in_run && std::find(failed.begin(), failed.end(), twin) != failed.end()) {
       continue;
     }
-    const Candidate& candidate = pruner.candidate(c);
     if (InUse(request, *candidate.device)) {
       continue;
     }
@@ -456,9 +459,8 @@ Search::Solved Search::SolvePruned(Choice choice,
     if (solved != Solved::kFail) {
       return solved;
     }
-    // A device that is part of this run differs from its twins.
-    if (!TakenInRun(candidate.device->id, -1) && !SharedInRun(candidate.device->id)) {
-      failed.push_back(signature);
+    if (!in_run) {
+      failed.push_back(twin);
     }
   }
   pruner.Remember(choice, request, first);

@@ -30,7 +30,10 @@ std::string Usual(std::uint64_t seed) {
 }
 
 MakeProblem MixOf(std::string_view name) {
-  return name == "wide" ? WideProblem : name == "usual" ? Usual : nullptr;
+  return name == "wide"    ? WideProblem
+         : name == "usual" ? Usual
+         : name == "sets"  ? SetProblem
+                           : nullptr;
 }
 
 class Tally {
@@ -104,6 +107,9 @@ int Exhaustive(std::uint64_t part, std::uint64_t of) {
   for (std::uint64_t n = part; n < ExhaustiveCount(); n += of) {
     ComparePlain(n * 2, ExhaustiveProblem(n), tally);
   }
+  for (std::uint64_t n = part; n < ExhaustiveSetCount(); n += of) {
+    ComparePlain(n * 2, ExhaustiveSetProblem(n), tally);
+  }
   return tally.Report();
 }
 
@@ -164,7 +170,7 @@ int Main(int argc, char** argv) {
   }
   std::printf(
       "usage: allocation_check plain MIX SEED COUNT | exhaustive [PART OF] |\n"
-      "       oracle PATH MIX SEED COUNT | print MIX SEED COUNT     (MIX: usual, wide)\n");
+      "       oracle PATH MIX SEED COUNT | print MIX SEED COUNT     (MIX: usual, wide, sets)\n");
   return 2;
 }
 

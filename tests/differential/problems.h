@@ -19,6 +19,15 @@ enum class ProblemMix : std::uint8_t {
 /// The problems of ProblemMix::kWide.
 [[nodiscard]] std::string WideProblem(std::uint64_t seed);
 
+/// Problems of several counter sets that are equal, or nearly so.
+[[nodiscard]] std::string SetProblem(std::uint64_t seed);
+
+/// How many instances ExhaustiveSetProblem knows.
+[[nodiscard]] std::uint64_t ExhaustiveSetCount();
+/// The n-th instance of 2 or 3 counter sets with up to 3 devices each and up to 3 requests, with
+/// one flaw or none. REQUIRES: n < count.
+[[nodiscard]] std::string ExhaustiveSetProblem(std::uint64_t n);
+
 /// How many instances ExhaustiveProblem knows.
 [[nodiscard]] std::uint64_t ExhaustiveCount();
 /// The n-th instance of up to 5 devices and 3 requests over a small alphabet. REQUIRES: n < count.

@@ -10,7 +10,8 @@ usage: ./dev differential [WHAT [SEED COUNT]]
   oracle [SEED COUNT]       random problems against the allocator of Kubernetes 1.37.2 (default: 1 20000), half of
                             them of mix "wide"; some 45 a second and core
   plain [SEED COUNT]        random problems, the pruned search against the plain one (default: 1 1000000)
-  exhaustive                every instance of up to 5 devices and 3 requests over a small alphabet, to the end
+  exhaustive                every instance of up to 5 devices and 3 requests over a small alphabet, and of 2 or 3
+                            counter sets with up to 3 devices each, to the end
   cel [COUNT SEED]          device expressions against the CEL package of Kubernetes
   (nothing)                 oracle, plain with 100000, and cel
 
@@ -75,10 +76,11 @@ oracle() {
 }
 
 plain() {
-  half=$(((${2:-1000000} + 1) / 2))
+  third=$(((${2:-1000000} + 2) / 3))
   failed=0
-  split "${1:-1}" "$half" plain usual || failed=1
-  split "${1:-1}" "$half" plain wide || failed=1
+  split "${1:-1}" "$third" plain usual || failed=1
+  split "${1:-1}" "$third" plain wide || failed=1
+  split "${1:-1}" "$third" plain sets || failed=1
   return "$failed"
 }
 

@@ -41,6 +41,25 @@ TEST(SearchTest, EverySmallInstance) {
   }
 }
 
+TEST(SearchTest, EverySmallInstanceOfEqualCounterSets) {
+  const std::uint64_t stride = Scale() > 1 ? 1 : 199;
+  for (std::uint64_t n = 0; n < ExhaustiveSetCount(); n += stride) {
+    Compare(ExhaustiveSetProblem(n), "instance " + std::to_string(n));
+    if (HasFatalFailure()) {
+      return;
+    }
+  }
+}
+
+TEST(SearchTest, RandomEqualCounterSets) {
+  for (std::uint64_t seed = 0; seed < 2000 * Scale(); ++seed) {
+    Compare(SetProblem(seed), "seed " + std::to_string(seed));
+    if (HasFatalFailure()) {
+      return;
+    }
+  }
+}
+
 class RandomSearchTest : public ::testing::TestWithParam<ProblemMix> {};
 
 TEST_P(RandomSearchTest, PrunedEqualsPlain) {
