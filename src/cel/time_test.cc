@@ -52,5 +52,44 @@ TEST(CelTimeTest, Getters) {
   ExpectAnswers(kGetters);
 }
 
+// A name of a zone is a path below the zone database, and may come from what a driver publishes:
+// whatever it leads to is an error of the expression.
+constexpr AnswerRow kNoZones[] = {
+    {R"(timestamp(0).getHours("Europe") == 0)", "? is a directory", 3, 2},
+    {R"(timestamp(0).getFullYear("America"))", "? is a directory", 2, 1},
+    {R"(timestamp(0).getMilliseconds("Etc/"))", "? is a directory", 2, 1},
+    {R"(timestamp(0).getDate("."))", "? is a directory", 2, 1},
+    {R"(timestamp(0).getHours("Euro" + "pe"))", "? is a directory", 3, 2},
+    {R"(timestamp(0).getHours("../etc/passwd"))", "? time: invalid location name", 2, 1},
+    {R"(timestamp(0).getHours("/etc/passwd"))", "? time: invalid location name", 2, 1},
+    {R"(timestamp(0).getHours("Europe/../Asia"))", "? time: invalid location name", 2, 1},
+    {R"(timestamp(0).getHours("\\UTC"))", "? time: invalid location name", 2, 1},
+    {R"(timestamp(0).getHours("U\\TC"))", "? unknown time zone U\\TC", 2, 1},
+    {R"(timestamp(0).getHours(".."))", "? time: invalid location name", 2, 1},
+    {R"(timestamp(0).getHours("zone.tab"))", "? malformed time zone information", 2, 1},
+    {R"(timestamp(0).getHours("UTC/x"))", "? not a directory", 2, 1},
+    {R"(timestamp(0).getHours("a\u0000b"))", "? invalid argument", 2, 1},
+};
+
+TEST(CelTimeTest, NamesThatLeadToNoZoneAreErrors) {
+  ExpectAnswers(kNoZones);
+}
+
+constexpr AnswerRow kFarOffsets[] = {
+    {R"(timestamp("0001-01-01T00:00:00Z").getFullYear("2562047:47"))",
+     R"({"t":"int","v":"293"})",
+     2,
+     1},
+    {R"(timestamp("0001-01-01T00:00:00Z").getFullYear("2562047:48"))",
+     R"({"t":"int","v":"-292"})",
+     2,
+     1},
+    {R"(timestamp(0).getHours("99999999999:0"))", R"({"t":"int","v":"9"})", 2, 1},
+};
+
+TEST(CelTimeTest, OffsetsWrapAsGosDurationsDo) {
+  ExpectAnswers(kFarOffsets);
+}
+
 }  // namespace
 }  // namespace allot::cel

@@ -1,8 +1,14 @@
 #include "cel/zone.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "quantity/time.h"
 
@@ -241,30 +247,82 @@ std::int64_t Zone::FooterOffset(std::int64_t unix_seconds) const {
   return daylight ? daylight_ : standard_;
 }
 
-std::optional<const Zone*> ZoneCache::Find(std::string_view name) {
+namespace {
+
+std::unexpected<base::Status> ZoneError(std::string text) {
+  return base::Error(base::Reason::kInvalid, std::move(text));
+}
+
+// Go's text of a failed system call.
+std::unexpected<base::Status> SystemError(int cause) {
+  std::string text = std::strerror(cause);
+  text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return ZoneError(std::move(text));
+}
+
+// The contents of a file of the database. The name comes from an expression or a device: it may be
+// a directory, a pipe or anything else, so nothing here may throw, wait or read without bound.
+base::Result<std::string> ReadZoneFile(std::string_view name) {
+  constexpr std::size_t kMaxSize = 10 << 20;
+  const std::string path = "/usr/share/zoneinfo/" + std::string(name);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) {
+    return errno == ENOENT ? ZoneError(fmt::format("unknown time zone {}", name))
+                           : SystemError(errno);
+  }
+  std::string data;
+  char buffer[16384];
+  ssize_t size = 0;
+  do {
+    size = ::read(file, buffer, sizeof(buffer));
+    if (size > 0) {
+      data.append(buffer, static_cast<std::size_t>(size));
+    }
+  } while ((size > 0 && data.size() <= kMaxSize) || (size < 0 && errno == EINTR));
+  const int cause = errno;
+  ::close(file);
+  if (size < 0) {
+    return SystemError(cause);
+  }
+  if (data.size() > kMaxSize) {
+    return ZoneError(fmt::format("time: file {} is too large", path));
+  }
+  return data;
+}
+
+base::Result<std::unique_ptr<const Zone>> LoadZone(std::string_view name) {
+  if (name[0] == '/' || name[0] == '\\' || name.contains("..")) {
+    return ZoneError("time: invalid location name");
+  }
+  if (name.contains('\0')) {
+    return SystemError(EINVAL);
+  }
+  ALLOT_ASSIGN_OR_RETURN(const std::string data, ReadZoneFile(name));
+  auto zone = Zone::Parse(data);
+  if (zone == nullptr) {
+    return ZoneError("malformed time zone information");
+  }
+  return zone;
+}
+
+}  // namespace
+
+base::Result<const Zone*> ZoneCache::Find(std::string_view name) {
   if (name.empty() || name == "UTC" || name == "Local") {
     return nullptr;
   }
-  if (const auto found = zones_.find(name); found != zones_.end()) {
-    return found->second == nullptr ? std::nullopt
-                                    : std::optional<const Zone*>(found->second.get());
+  auto found = zones_.find(name);
+  if (found == zones_.end()) {
+    constexpr std::size_t kMaxCached = 512;
+    if (zones_.size() >= kMaxCached) {
+      zones_.clear();
+    }
+    found = zones_.emplace(std::string(name), LoadZone(name)).first;
   }
-  std::unique_ptr<const Zone> zone;
-  const bool safe = name.find("..") == std::string_view::npos && name[0] != '/' &&
-                    name.find('\\') == std::string_view::npos && name.size() < 256 &&
-                    name.find('\0') == std::string_view::npos;
-  if (safe) {
-    std::ifstream file("/usr/share/zoneinfo/" + std::string(name), std::ios::binary);
-    const std::string data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    zone = Zone::Parse(data);
+  if (!found->second) {
+    return std::unexpected(found->second.error());
   }
-  const Zone* const found = zone.get();
-  constexpr std::size_t kMaxCached = 512;
-  if (zones_.size() >= kMaxCached) {
-    zones_.clear();
-  }
-  zones_.emplace(std::string(name), std::move(zone));
-  return found == nullptr ? std::nullopt : std::optional<const Zone*>(found);
+  return found->second->get();
 }
 
 }  // namespace allot::cel

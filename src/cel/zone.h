@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/status.h"
 
 namespace allot::cel {
 
@@ -45,12 +46,12 @@ class Zone {
 
 class ZoneCache {
  public:
-  /// The zone of a name; "", "UTC" and "Local" are UTC (null pointer inside the optional). Nothing:
-  /// unknown.
-  [[nodiscard]] std::optional<const Zone*> Find(std::string_view name);
+  /// The zone of a name; "", "UTC" and "Local" are UTC (a null pointer). Errors: kInvalid in Go's
+  /// words, whatever the name stands for in the file system.
+  [[nodiscard]] base::Result<const Zone*> Find(std::string_view name);
 
  private:
-  std::map<std::string, std::unique_ptr<const Zone>, std::less<>> zones_;
+  std::map<std::string, base::Result<std::unique_ptr<const Zone>>, std::less<>> zones_;
 };
 
 }  // namespace allot::cel

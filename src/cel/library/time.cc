@@ -1,6 +1,4 @@
 // The getters of timestamps, with and without a time zone, and of durations.
-#include <fmt/format.h>
-
 #include "cel/functions.h"
 #include "cel/library/libraries.h"
 #include "quantity/go_text.h"
@@ -51,11 +49,8 @@ std::int64_t Milliseconds(const Local& local) {
 base::Result<std::int64_t> OffsetOf(Context& context, std::string_view zone, std::int64_t seconds) {
   const std::size_t colon = zone.find(':');
   if (colon == std::string_view::npos) {
-    const auto found = context.zones().Find(zone);
-    if (!found) {
-      return base::Error(base::Reason::kInvalid, fmt::format("unknown time zone {}", zone));
-    }
-    return *found == nullptr ? 0 : (*found)->OffsetAt(seconds);
+    ALLOT_ASSIGN_OR_RETURN(const Zone* const found, context.zones().Find(zone));
+    return found == nullptr ? 0 : found->OffsetAt(seconds);
   }
   // Hours and minutes are two integers of any size, as upstream reads them.
   ALLOT_ASSIGN_OR_RETURN(const std::int64_t hours,
@@ -67,9 +62,11 @@ base::Result<std::int64_t> OffsetOf(Context& context, std::string_view zone, std
   };
   const std::uint64_t total =
       zone.starts_with('-') ? wrap(hours) * 60 - wrap(minutes) : wrap(hours) * 60 + wrap(minutes);
-  constexpr std::int64_t kYear = 366 * 24 * 60;
-  const auto signed_total = static_cast<std::int64_t>(total);
-  return std::min(std::max(signed_total, -100 * kYear), 100 * kYear) * 60;
+  // The product in nanoseconds wraps, and its seconds are read from a double.
+  const auto nanos = static_cast<std::int64_t>(total * 60'000'000'000U);
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return static_cast<std::int64_t>(static_cast<double>(nanos / kSecond) +
+                                   static_cast<double>(nanos % kSecond) / 1e9);
 }
 
 template <Getter Get>
