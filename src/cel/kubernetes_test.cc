@@ -46,6 +46,63 @@ TEST(CelKubernetesTest, Quantities) {
   ExpectAnswers(kQuantities);
 }
 
+// Beyond 18 digits upstream computes with decimals of any length, which are never integers.
+constexpr AnswerRow kLongQuantities[] = {
+    {R"(quantity("9223372036854775807").add(1).asApproximateFloat())",
+     R"({"bits":"43e0000000000000","t":"double","v":"9.223372036854776e+18"})",
+     4,
+     4},
+    {R"(quantity("9223372036854775807").add(quantity("3m")).asApproximateFloat())",
+     R"({"bits":"43e0000000000000","t":"double","v":"9.223372036854776e+18"})",
+     5,
+     5},
+    {R"(quantity("1e20").add(quantity("1e-9")).asApproximateFloat())",
+     R"({"bits":"4415af1d78b58c40","t":"double","v":"1e+20"})",
+     4,
+     4},
+    {R"(quantity("99999999999999999999").sub(quantity("99999999999999999998")).asApproximateFloat())",
+     R"({"bits":"3ff0000000000000","t":"double","v":"1"})",
+     6,
+     6},
+    {R"(quantity("99999999999999999999").sub(quantity("99999999999999999998")).isInteger())",
+     R"({"t":"bool","v":false})",
+     6,
+     6},
+    {R"(quantity("99999999999999999999").sub(quantity("99999999999999999999")).asApproximateFloat())",
+     R"({"bits":"0000000000000000","t":"double","v":"0"})",
+     6,
+     6},
+    {R"(quantity("1.5e-2147483648").isInteger())", R"({"t":"bool","v":false})", 3, 3},
+    {R"(quantity("0.0000000000000000000000").add(quantity("1")).asApproximateFloat())",
+     R"({"bits":"3ff0000000000000","t":"double","v":"1"})",
+     6,
+     6},
+    {R"(quantity("0.0000000000000000000000").add(quantity("3m")).asApproximateFloat())",
+     R"({"bits":"3f689374bc6a7efa","t":"double","v":"0.003"})",
+     6,
+     6},
+    {R"(sign(quantity("1e-400")))", R"({"t":"int","v":"1"})", 2, 2},
+    {R"(sign(quantity("-0.0000000000000000000001")))", R"({"t":"int","v":"-1"})", 4, 4},
+    {R"(quantity("1e-400").compareTo(quantity("1n")))", R"({"t":"int","v":"0"})", 3, 3},
+    {R"(quantity("9223372036854775807").compareTo(quantity("8Ei")))",
+     R"({"t":"int","v":"0"})",
+     4,
+     4},
+    {R"(quantity("9223372036854775807").isInteger())", R"({"t":"bool","v":false})", 3, 3},
+    {R"(quantity("922337203685477580").isInteger())", R"({"t":"bool","v":true})", 3, 3},
+    {R"(quantity("100000000000000000000m").isGreaterThan(quantity("99999999999999999")))",
+     R"({"t":"bool","v":true})",
+     6,
+     6},
+    {R"(quantity("10000e-9").isInteger())", R"({"t":"bool","v":false})", 2, 2},
+    {R"(quantity("1e19").isInteger())", R"({"t":"bool","v":false})", 2, 2},
+    {R"(quantity("1e18").asInteger())", R"({"t":"int","v":"1000000000000000000"})", 2, 2},
+};
+
+TEST(CelKubernetesTest, LongQuantities) {
+  ExpectAnswers(kLongQuantities);
+}
+
 constexpr AnswerRow kVersions[] = {
     {R"(semver("1.2.3").major())", R"({"t":"int","v":"1"})", 2, 2},
     {R"(semver("v1.2", true))", R"({"t":"kubernetes.Semver","v":"1.2.0"})", 1, 1},

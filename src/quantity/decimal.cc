@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -125,6 +126,13 @@ void Decimal::RoundUp(std::int64_t scale) {
   }
 }
 
+void Decimal::Rescale(std::int64_t scale) {
+  RoundUp(scale);
+  if (!limbs_.empty() && scale_ < scale && scale - scale_ <= kMaxGap) {
+    ScaleUp(scale - scale_);
+  }
+}
+
 int Decimal::CompareMagnitude(const Decimal& a, const Decimal& b) {
   if (a.limbs_.size() != b.limbs_.size()) {
     return a.limbs_.size() < b.limbs_.size() ? -1 : 1;
@@ -220,6 +228,11 @@ std::string Decimal::UnscaledText() const {
 }
 
 double Decimal::UnscaledDouble() const {
+  constexpr std::int64_t kLargestExponent = std::numeric_limits<double>::max_exponent10;
+  if (Digits() > kLargestExponent + 1) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return negative_ ? -kInfinity : kInfinity;
+  }
   return std::strtod(UnscaledText().c_str(), nullptr);
 }
 

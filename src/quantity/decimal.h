@@ -2,6 +2,7 @@
 // slow form; see exact.h. A value is unscaled * 10^-scale. Thread safety: values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ class Decimal {
   void ShiftLeft(unsigned exponent);
   /// Rounds away from zero so that no more than `scale` digits stay after the point.
   void RoundUp(std::int64_t scale);
+  /// Rounds like RoundUp and gives other numbers than zero that scale, where that takes no more
+  /// than 10,000 further digits.
+  void Rescale(std::int64_t scale);
 
   /// -1, 0 or 1. Cost: linear in the digits, whatever the exponents.
   [[nodiscard]] static int Compare(const Decimal& a, const Decimal& b);
@@ -35,6 +39,8 @@ class Decimal {
   /// The unscaled number in decimal digits, with its sign.
   [[nodiscard]] std::string UnscaledText() const;
   [[nodiscard]] std::int64_t scale() const { return scale_; }
+  /// What the digits take. Unit: bytes.
+  [[nodiscard]] std::size_t bytes() const { return limbs_.size() * sizeof(limbs_[0]); }
   /// The unscaled number as the nearest double.
   [[nodiscard]] double UnscaledDouble() const;
 

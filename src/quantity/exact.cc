@@ -16,6 +16,7 @@ struct Scanned {
   std::string_view num;    // digits before the point, leading zeros cut
   std::string_view denom;  // digits after the point
   std::string_view suffix;
+  bool digits = false;  // there is one, be it a leading zero
 };
 
 std::size_t DigitsEnd(std::string_view text, std::size_t at) {
@@ -25,14 +26,15 @@ std::size_t DigitsEnd(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Splits the text as upstream's scanner does; a missing number is zero. False: not the form of a
-// quantity.
+// Splits the text as upstream's scanner does; a missing number is zero to it. False: not the form
+// of a quantity.
 bool Scan(std::string_view text, Scanned& out) {
   std::size_t at = 0;
   if (text[0] == '-' || text[0] == '+') {
     out.negative = text[0] == '-';
     at = 1;
   }
+  const std::size_t first = at;
   while (at < text.size() && text[at] == '0') {
     ++at;
   }
@@ -44,6 +46,7 @@ bool Scan(std::string_view text, Scanned& out) {
     out.denom = text.substr(at + 1, end - at - 1);
     at = end;
   }
+  out.digits = end > first && (end > first + 1 || text[first] != '.');
   end = at;
   while (end < text.size() && std::string_view("eEinumkKMGTP").contains(text[end])) {
     ++end;
@@ -176,6 +179,25 @@ bool AddFast(std::int64_t& value,
   return true;
 }
 
+// Go's Pow10: a power of 10^32 times (below one: through) a smaller one, which rounds once more.
+double GoPow10(std::int64_t exponent) {
+  static constexpr double kSmall[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23,
+                                      1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31};
+  static constexpr double kLarge[] = {
+      1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288};
+  static constexpr double kTiny[] = {
+      1e0, 1e-32, 1e-64, 1e-96, 1e-128, 1e-160, 1e-192, 1e-224, 1e-256, 1e-288, 1e-320};
+  if (exponent > 308) {
+    return std::numeric_limits<double>::infinity();
+  }
+  if (exponent >= 0) {
+    return kLarge[exponent / 32] * kSmall[exponent % 32];
+  }
+  return exponent < -323 ? 0.0 : kTiny[-exponent / 32] / kSmall[-exponent % 32];
+}
+
 Int128 SaturateNanos(const Decimal& decimal) {
   constexpr Int128 kMax = static_cast<Int128>(~static_cast<unsigned __int128>(0) >> 1);
   Decimal rounded = decimal;
@@ -221,15 +243,19 @@ base::Result<ExactQuantity> ExactQuantity::Parse(std::string_view text) {
   }
   ExactQuantity out;
   out.format_ = suffix.format;
-  const std::int64_t shifted = exponent - denom;
+  // 32 bits upstream, which wrap at the lowest exponent.
+  const auto shifted = static_cast<std::int32_t>(exponent - denom);
   if (precision >= 0 && shifted >= -9 && FastValue(scanned, suffix, out.value_)) {
-    out.exponent_ = static_cast<std::int32_t>(shifted);
+    out.exponent_ = shifted;
     const std::string digits = std::string(scanned.num) + std::string(scanned.denom);
     out.keeps_text_ = suffix.base == 2
                           ? ((out.value_ >> suffix.exponent) & 7) != 0
                           : out.exponent_ % 3 == 0 && !digits.ends_with("000") && digits[0] != '0';
     out.keeps_text_ = out.keeps_text_ || text == "0";
     return out;
+  }
+  if (!scanned.digits) {
+    return base::Error(base::Reason::kInvalid, "unable to parse numeric part of quantity");
   }
   out.value_ = 0;
   const std::string digits = std::string(scanned.num) + std::string(scanned.denom);
@@ -238,7 +264,8 @@ base::Result<ExactQuantity> ExactQuantity::Parse(std::string_view text) {
   if (suffix.base == 2) {
     amount.ShiftLeft(static_cast<unsigned>(suffix.exponent));
   }
-  amount.RoundUp(9);
+  // Upstream keeps every slow form in nanos, which the two roundings of its float show.
+  amount.Rescale(9);
   if (suffix.base == 2) {
     const Decimal cap(std::numeric_limits<std::int64_t>::max(), 0);
     if (Decimal::Compare(amount, cap) > 0) {
@@ -293,12 +320,7 @@ double ExactQuantity::AsApproximateDouble() const {
   if (exponent == 0) {
     return base;
   }
-  // Go's Pow10: a table of powers, +Inf above 308 and 0 below -323.
-  const double power = exponent > 308 ? std::numeric_limits<double>::infinity()
-                       : exponent < -323
-                           ? 0.0
-                           : std::strtod(("1e" + std::to_string(exponent)).c_str(), nullptr);
-  return base * power;
+  return base * GoPow10(exponent);
 }
 
 Decimal ExactQuantity::ToDecimal() const {

@@ -1,5 +1,8 @@
 #include "quantity/quantity.h"
 
+#include <bit>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,6 +40,10 @@ TEST(QuantityTest, CanonicalText) {
       {"0.1n", "1n"},
       {"-0.1n", "-1n"},
       {"Mi", "0"},
+      {"Ti", "0"},
+      {"0Pi", "0"},
+      {".0Ei", "0"},
+      {"0.e-20", "0"},
       {"-", "0"},
       {".", "0"},
       {"100Ki", "100Ki"},
@@ -63,6 +70,7 @@ TEST(QuantityTest, Errors) {
       "quantities must match the regular expression "
       "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
   constexpr std::string_view kSuffix = "unable to parse quantity's suffix";
+  constexpr std::string_view kNumber = "unable to parse numeric part of quantity";
   for (const auto& [text, message] :
        std::initializer_list<std::pair<std::string_view, std::string_view>>{
            {"", kForm},
@@ -76,7 +84,13 @@ TEST(QuantityTest, Errors) {
            {"1e", kSuffix},
            {"1i", kSuffix},
            {"1+5", kSuffix},
-           {"1e99999999999999999999", kSuffix}}) {
+           {"1e99999999999999999999", kSuffix},
+           // No digits are a zero only where upstream needs no decimal.
+           {"Pi", kNumber},
+           {"+Ei", kNumber},
+           {".Ei", kNumber},
+           {"e-20", kNumber},
+           {"-.e-20", kNumber}}) {
     const auto parsed = ParseQuantity(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().message(), message) << text;
@@ -120,6 +134,48 @@ TEST(ExactQuantityTest, FormDecidesIntegers) {
   EXPECT_EQ(integer("2.5Gi"), std::nullopt);
   EXPECT_EQ(integer("1Ei"), std::nullopt);
   EXPECT_EQ(integer("9999999999999999999999"), std::nullopt);
+}
+
+TEST(ExactQuantityTest, FloatsHaveTheTwoRoundingsOfUpstream) {
+  struct Case {
+    std::string_view text;
+    std::uint64_t bits;
+  };
+  constexpr Case kCases[] = {
+      {"9999999999999999999997500m", 0x4480f0cf064dd592U},
+      {"-9999999999999999999997500m", 0xc480f0cf064dd592U},
+      {"9999999999999999999999", 0x4480f0cf064dd592U},
+      {"12345678901234567890123456789.987654321", 0x45c3f20d99235f65U},
+      {"0.0000000000000000000001", 0x3e112e0be826d695U},
+      {"1e-400", 0x3e112e0be826d695U},
+      {"1e308", 0x7fe1ccf385ebc8a0U},
+      {"1e320", 0x7ff0000000000000U},
+      {"-1e320", 0xfff0000000000000U},
+      {"123456789012345678901e280", 0x7ff0000000000000U},
+      {"123456789012345678901e10", 0x462f2a353f47450fU},
+      {"1.7Ki", 0x409b333333333334U},
+      {"0.3Ei", 0x4393333333333334U},
+      {"-0.3Ei", 0xc393333333333334U},
+      {"9Ei", 0x43e0000000000000U},
+      {"9007199254740993Ki", 0x43e0000000000000U},
+      {"99999999999999999999k", 0x44b52d02c7e14af7U},
+      {"99999999999999999999u", 0x42d6bcc41e900000U},
+      {"9999999999999999999n", 0x4202a05f20000000U},
+      {"3m", 0x3f689374bc6a7efaU},
+      {"1e15000", 0x7ff0000000000000U},
+      {"1.5e-2147483648", 0x7ff0000000000000U},
+      {"1234567890123456789", 0x43b12210f47de982U},
+      {"123456789012345678", 0x437b69b4ba630f35U},
+      {"0.1", 0x3fb999999999999aU},
+      {"0.1234567891", 0x3fbf9add3b84e65aU},
+      {"0e-30", 0x0000000000000000U},
+      {"637829327e39", 0x49dbee5065ac5d74U},
+      {"-209.0e100", 0xd52ddc4cb75ce733U},
+  };
+  for (const Case& c : kCases) {
+    const double value = ExactQuantity::Parse(c.text)->AsApproximateDouble();
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(value), c.bits) << c.text << ": " << value;
+  }
 }
 
 TEST(ExactQuantityTest, ComparesAnyLength) {

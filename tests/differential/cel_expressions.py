@@ -28,7 +28,7 @@ LEAVES = {
              '"nope/x"', '"a:b"', '"America/St_Johns"', '"Australia/Lord_Howe"'],
     "quantity": ['quantity("1Gi")', 'quantity("1500m")', 'quantity("bad")', 'quantity("0")', 'quantity("-3")',
                  'quantity("1.5")', 'quantity("12E")', 'quantity("1e3")', 'quantity("9999999999999999999")', f"{C}.memory",
-                 f"{C}.cores", f"{C}.frac", f"{C}.huge", f"{C}.missing"],
+                 'quantity("<amount>")', f"{C}.cores", f"{C}.frac", f"{C}.huge", f"{C}.missing"],
     "semver": ['semver("1.2.3")', 'semver("550.0.0-rc.1")', 'semver("x")', 'semver("v1.2", true)', 'semver("01.2.3")',
                'semver("1.0.0+b.7")', f"{A}.v", f"{A}.pre", 'device.attributes["other.example.com"].v', f"{A}.missing"],
     "url": ['url("https://a.example:80/p?q=1&q=2")', 'url("/rel/path")', 'url("bad")', 'url("http://[::1]:8080/x y")'],
@@ -67,7 +67,7 @@ FORMS = {
              "({uint} <op> {double})", "({dyn} <op> {dyn})", "({any} == {any})", "(dyn({any}) <op> {any})",
              "{string}.startsWith({string})", "{string}.endsWith({string})", "{string}.contains({string})",
              "{string}.matches({regex})", "matches({string}, {regex})", "{quantity}.isGreaterThan({quantity})",
-             "{quantity}.isLessThan({quantity})", "({quantity} == {quantity})", "{quantity}.isInteger()",
+             "{quantity}.isLessThan({quantity})", "({quantity} == {quantity})", "{quantity}.isInteger()", 'quantity("<huge>").isGreaterThan(quantity("<huge>"))', 'isQuantity("<huge>")',
              "isQuantity({string})", "{semver}.isGreaterThan({semver})", "{semver}.isLessThan({semver})",
              "({semver} == {semver})", "isSemver({string})", "isSemver({string}, {bool})", "isURL({string})", "({url} == {url})",
              "isIP({string})", "isCIDR({string})", "ip.isCanonical({string})", "{ip}.isLoopback()", "{ip}.isUnspecified()",
@@ -88,7 +88,7 @@ FORMS = {
              "device.attributes.exists(d, d == {string})", "device.attributes.all(d, m, m.exists(n, n == {string}))"],
     "int": ["({int} + {int})", "({int} - {int})", "({int} * {int})", "({int} / {int})", "({int} % {int})", "-({int})",
             "size({string})", "{ints}.size()", "{map}.size()", "size({bytes})", "size({dyn})", "{string}.size()",
-            "{quantity}.asInteger()", "sign({quantity})", "{quantity}.compareTo({quantity})", "{semver}.major()",
+            "{quantity}.asInteger()", 'sign(quantity("<huge>").sub(quantity("<huge>")))', "sign({quantity})", "{quantity}.compareTo({quantity})", "{semver}.major()",
             "{semver}.minor()", "{semver}.patch()", "{semver}.compareTo({semver})", "{string}.indexOf({string})",
             "{string}.indexOf({string}, {int})", "{string}.lastIndexOf({string})", "{string}.lastIndexOf({string}, {int})",
             "{ints}[{int}]", "{map}[{string}]", "{map}.a", "int({string})", "int({double})", "int({uint})", "int({timestamp})",
@@ -104,7 +104,8 @@ FORMS = {
     "uint": ["({uint} + {uint})", "({uint} - {uint})", "({uint} * {uint})", "({uint} / {uint})", "({uint} % {uint})",
              "uint({int})", "uint({double})", "uint({string})"],
     "double": ["({double} + {double})", "({double} - {double})", "({double} * {double})", "({double} / {double})",
-               "double({int})", "double({string})", "double({uint})", "{quantity}.asApproximateFloat()", "{doubles}.sum()",
+               "double({int})", "double({string})", "double({uint})", "{quantity}.asApproximateFloat()",
+               'quantity("<huge>").asApproximateFloat()', 'quantity("<huge>").add(quantity("<huge>")).asApproximateFloat()', "{doubles}.sum()",
                "{doubles}.max()", "-({double})"],
     "string": ["({string} + {string})", "{string}.lowerAscii()", "{string}.upperAscii()", "{string}.trim()",
                "{string}.substring({int})", "{string}.substring({int}, {int})", "{string}.charAt({int})",
@@ -174,6 +175,19 @@ TOP = ["bool"] * 6 + ["int", "uint", "double", "string", "string", "bytes", "dur
                       "ip", "cidr", "type", "ints", "strings", "doubles", "map", "optional", "dyn", "any", "any"]
 
 
+def amount(rng, huge):
+    """The text of a quantity. Those not huge stay below the 10^21 from which upstream prints another number."""
+    whole = "".join(rng.choice("0123456789") for _ in range(rng.choice((0, 1, 2, 5, 17, 18, 19, 20) + (25, 40) * huge)))
+    part = "." + "".join(rng.choice("0000123456789") for _ in range(rng.choice((0, 1, 3, 9, 10, 20))))
+    text = rng.choice(("", "", "-", "+")) + whole + (part if rng.random() < 0.4 else "")
+    suffixes = ("", "n", "u", "m", "e-1", "E-9", "e-12", "e-20", "")
+    if huge or len(whole) < 3:
+        suffixes += ("k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "e18")
+    if huge:
+        suffixes += (f"e{rng.randrange(-350, 350)}", f"e{rng.randrange(-40, 60)}")
+    return text + rng.choice(suffixes)
+
+
 class Grammar:
     """Expressions by type. A few percent of the parts have another type, or hide theirs behind dyn()."""
 
@@ -199,8 +213,11 @@ class Grammar:
         elif roll < 0.05 and kind != "zone":
             return f"dyn({self.make(kind, depth)})"
         if depth <= 0 or not FORMS[kind] or self.rng.random() < 0.15:
-            return self.rng.choice(LEAVES[kind])
-        return self.fill(self.rng.choice(FORMS[kind]), depth - 1)
+            return self.amounts(self.rng.choice(LEAVES[kind]))
+        return self.fill(self.amounts(self.rng.choice(FORMS[kind])), depth - 1)
+
+    def amounts(self, form):
+        return re.sub("<(amount|huge)>", lambda match: amount(self.rng, match.group(1) == "huge"), form)
 
     def expression(self):
         return self.make(self.rng.choice(TOP), self.rng.choice([1, 1, 2, 2, 3]))
