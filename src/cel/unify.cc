@@ -44,6 +44,26 @@ bool IsNullable(const Type* type) {
   }
 }
 
+// The type with each of its parameters replaced; itself when none changes.
+template <typename Replace>
+const Type* Rebuild(TypeFactory& types, const Type* type, Replace replace) {
+  std::array<const Type*, 2> params = {};
+  bool changed = false;
+  for (std::size_t i = 0; i < type->param_count; ++i) {
+    params[i] = replace(type->params[i]);
+    changed = changed || params[i] != type->params[i];
+  }
+  if (!changed) {
+    return type;
+  }
+  switch (type->kind) {
+    case TypeKind::kList: return types.List(params[0]);
+    case TypeKind::kMap: return types.Map(params[0], params[1]);
+    case TypeKind::kType: return types.TypeOf(params[0]);
+    default: return types.Opaque(type->name, std::span(params).first(type->param_count));
+  }
+}
+
 }  // namespace
 
 const Type* Unifier::NewVariable() {
@@ -179,48 +199,14 @@ const Type* Unifier::Substitute(const Type* type, bool free_to_dyn) {
   if (type->kind == TypeKind::kParam) {
     return free_to_dyn ? &types::kDyn : type;
   }
-  if (type->param_count == 0) {
-    return type;
-  }
-  std::array<const Type*, 2> params = {};
-  bool changed = false;
-  for (std::size_t i = 0; i < type->param_count; ++i) {
-    params[i] = Substitute(type->params[i], free_to_dyn);
-    changed = changed || params[i] != type->params[i];
-  }
-  if (!changed) {
-    return type;
-  }
-  switch (type->kind) {
-    case TypeKind::kList: return types_.List(params[0]);
-    case TypeKind::kMap: return types_.Map(params[0], params[1]);
-    case TypeKind::kType: return types_.TypeOf(params[0]);
-    default: return types_.Opaque(type->name, std::span(params).first(type->param_count));
-  }
+  return Rebuild(types_, type, [&](const Type* param) { return Substitute(param, free_to_dyn); });
 }
 
 const Type* Unifier::Instantiate(const Type* type, std::span<const Type* const> variables) {
   if (type->kind == TypeKind::kParam && !type->fresh) {
     return type->variable < variables.size() ? variables[type->variable] : type;
   }
-  if (type->param_count == 0) {
-    return type;
-  }
-  std::array<const Type*, 2> params = {};
-  bool changed = false;
-  for (std::size_t i = 0; i < type->param_count; ++i) {
-    params[i] = Instantiate(type->params[i], variables);
-    changed = changed || params[i] != type->params[i];
-  }
-  if (!changed) {
-    return type;
-  }
-  switch (type->kind) {
-    case TypeKind::kList: return types_.List(params[0]);
-    case TypeKind::kMap: return types_.Map(params[0], params[1]);
-    case TypeKind::kType: return types_.TypeOf(params[0]);
-    default: return types_.Opaque(type->name, std::span(params).first(type->param_count));
-  }
+  return Rebuild(types_, type, [&](const Type* param) { return Instantiate(param, variables); });
 }
 
 }  // namespace allot::cel
