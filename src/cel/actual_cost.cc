@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cel/context.h"
 #include "cel/named_format.h"
 #include "cel/operations.h"
 
@@ -39,21 +40,28 @@ std::uint64_t MatchCost(std::uint64_t text, std::uint64_t pattern) {
          Ceil(static_cast<double>(pattern) * kPattern);
 }
 
-std::uint64_t Traverse(const Value& value) {
+// More than any limit: what walking over values costs that share their parts without end.
+constexpr std::uint64_t kEndless = std::uint64_t{1} << 62;
+
+std::uint64_t Traverse(const Value& value, std::size_t& steps) {
+  if (++steps > Context::kMaxWork) {
+    return kEndless;
+  }
   switch (value.kind) {
     case ValueKind::kString:
     case ValueKind::kBytes: return static_cast<std::uint64_t>(value.size * kTraversal);
     case ValueKind::kList: {
       std::uint64_t cost = 0;
       for (const Value& item : value.list->values()) {
-        cost += Traverse(item);
+        cost = std::min(cost + Traverse(item, steps), kEndless);
       }
       return cost;
     }
     case ValueKind::kMap: {
       std::uint64_t cost = 0;
       for (const MapEntry& entry : value.map->values()) {
-        cost += Traverse(entry.key) + Traverse(entry.value);
+        cost = std::min(cost + Traverse(entry.key, steps), kEndless);
+        cost = std::min(cost + Traverse(entry.value, steps), kEndless);
       }
       return cost;
     }
@@ -107,7 +115,11 @@ bool NamedCallCost(NamedCost rule,
                    std::uint64_t& cost) {
   switch (rule) {
     case NamedCost::kNone: return false;
-    case NamedCost::kTraverseFirst: cost = Traverse(args[0]); return true;
+    case NamedCost::kTraverseFirst: {
+      std::size_t steps = 0;
+      cost = Traverse(args[0], steps);
+      return true;
+    }
     case NamedCost::kScanFirst: cost = Scan(Size(args[0])); return true;
     case NamedCost::kScanFirstTwice:
       cost = Ceil(static_cast<double>(Size(args[0])) * 2 * kTraversal);

@@ -67,6 +67,10 @@ class Checker {
         type = unify_.Substitute(type, /*free_to_dyn=*/true);
       }
     }
+    if (types_.overflowed()) {
+      Report(root,
+             fmt::format("a type of more than {} parts is too large", TypeFactory::kMaxParts));
+    }
     return std::move(tree_);
   }
 

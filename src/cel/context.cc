@@ -16,6 +16,8 @@ void Context::Reset() {
   quantities_.clear();
   urls_.clear();
   exhausted_ = false;
+  work_ = 0;
+  digits_ = 0;
   regexes_ = {};
 }
 
@@ -208,6 +210,12 @@ Value Context::None() {
 }
 
 Value Context::Quantity(quantity::ExactQuantity quantity, bool computed, std::string_view text) {
+  if (quantity.slow() != nullptr) {
+    if (!Room(quantity.slow()->bytes())) {
+      return Exhausted();
+    }
+    digits_ += quantity.slow()->bytes();
+  }
   quantities_.push_back({std::move(quantity), text});
   Value out;
   out.kind = ValueKind::kQuantity;

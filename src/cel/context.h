@@ -25,9 +25,15 @@ class Context {
   void Reset();
 
   [[nodiscard]] base::Arena& arena() { return arena_; }
-  /// Whether the values outgrew what one evaluation may hold; it then ends like one over its cost
+  /// Whether the evaluation outgrew what one may hold or do; it then ends like one over its cost
   /// limit.
-  [[nodiscard]] bool exhausted() const { return exhausted_; }
+  [[nodiscard]] bool exhausted() const { return exhausted_ || work_ > kMaxWork; }
+  /// Counts work that no cost shows, as comparing the values in values is. False: that is enough,
+  /// the evaluation ends like one over its cost limit.
+  [[nodiscard]] bool Work(std::size_t steps) {
+    work_ += steps;
+    return work_ <= kMaxWork;
+  }
   [[nodiscard]] ZoneCache& zones() { return zones_; }
   [[nodiscard]] RegexBudget& regexes() { return regexes_; }
 
@@ -62,19 +68,42 @@ class Context {
   /// Keeps a parsed URL for the evaluation.
   [[nodiscard]] const Url* Keep(Url url);
 
- private:
-  /// Unit: bytes. Upstream has no such limit and dies of doubling a string of unknown type.
+  /// What one evaluation may hold. Unit: bytes. Upstream has no such limit and dies of doubling a
+  /// string of unknown type.
   static constexpr std::size_t kMaxMemory = std::size_t{64} << 20;
-  bool Room(std::size_t bytes) {
-    exhausted_ = exhausted_ || bytes > kMaxMemory || arena_.bytes_reserved() + bytes > kMaxMemory;
-    return !exhausted_;
+  /// Comparisons of one evaluation. Upstream has no such limit and compares nested values that
+  /// share their parts for ages.
+  static constexpr std::size_t kMaxWork = 20'000'000;
+  /// Counts a text that is read. False as Work.
+  bool ReadText(std::size_t bytes) {
+    constexpr std::size_t kBytesAStep = 64;
+    return Work(bytes / kBytesAStep);
   }
+  /// The error of an evaluation that wants more memory, and the one that ended this evaluation.
   [[nodiscard]] static Value Exhausted() {
     return Value::Error("operation cancelled: evaluation needs too much memory");
+  }
+  /// Ends the evaluation for want of memory.
+  [[nodiscard]] Value Exhaust() {
+    exhausted_ = true;
+    return Exhausted();
+  }
+  [[nodiscard]] Value EndError() const {
+    return exhausted_ ? Exhausted()
+                      : Value::Error("operation cancelled: actual cost limit exceeded");
+  }
+
+ private:
+  bool Room(std::size_t bytes) {
+    exhausted_ =
+        exhausted_ || bytes > kMaxMemory || arena_.bytes_reserved() + digits_ + bytes > kMaxMemory;
+    return !exhausted_;
   }
   void Rehash(MapRep& map);
 
   bool exhausted_ = false;
+  std::size_t work_ = 0;
+  std::size_t digits_ = 0;  // bytes of the digits of long quantities
   base::Arena arena_;
   std::deque<QuantityRep> quantities_;
   std::deque<Url> urls_;

@@ -126,7 +126,10 @@ Evaluator::ValueOutcome Evaluator::EvaluateToJson(const Program& program,
     out.error = std::move(raw.error);
     return out;
   }
-  out.json = ValueToJson(raw.value);
+  if (!AppendValueJson(raw.value, Context::kMaxMemory, out.json)) {
+    out.json.clear();
+    out.error = Context::Exhausted().text();
+  }
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cel/context.h"
 #include "cel/operations.h"
 #include "quantity/go_text.h"
 #include "quantity/time.h"
@@ -142,8 +143,21 @@ class Formatter {
     }
   }
 
-  // The text of a value inside a list or map, a literal of the language where there is one.
+  // The same, until the text is longer than an evaluation may hold: members may share their parts.
   bool Member(const Value& value, std::string& out) {
+    const std::size_t before = out.size();
+    if (written_ > Context::kMaxMemory) {
+      error_ = kFormatTooLong;
+      return false;
+    }
+    const bool fine = MemberText(value, out);
+    const bool nested = value.Is(ValueKind::kList) || value.Is(ValueKind::kMap);
+    written_ += nested ? 2 : out.size() - before;
+    return fine;
+  }
+
+  // The text of a value inside a list or map, a literal of the language where there is one.
+  bool MemberText(const Value& value, std::string& out) {
     std::string text;
     switch (value.kind) {
       case ValueKind::kInt:
@@ -270,7 +284,9 @@ class Formatter {
       case ValueKind::kString:
       case ValueKind::kBytes:
         for (const char c : value.text()) {
-          text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+          constexpr std::string_view kDigits = "0123456789abcdef";
+          text += kDigits[static_cast<unsigned char>(c) >> 4];
+          text += kDigits[static_cast<unsigned char>(c) & 15];
         }
         break;
       default: return Fail('x', value);
@@ -285,6 +301,7 @@ class Formatter {
   }
 
   std::string& error_;
+  std::size_t written_ = 0;
 };
 
 }  // namespace
@@ -377,7 +394,14 @@ bool FormatString(std::string_view format,
   Formatter formatter(error);
   std::optional<int> precision;
   while (const auto clause = scanner.Next(out, precision)) {
+    if (out.size() > Context::kMaxMemory) {
+      error = kFormatTooLong;
+      return false;
+    }
     if (!formatter.Format(args.items[clause->arg], clause->verb, precision, out)) {
+      if (error == kFormatTooLong) {
+        return false;
+      }
       error = "error during formatting: " + error;
       return false;
     }

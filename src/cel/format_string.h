@@ -11,7 +11,10 @@
 
 namespace allot::cel {
 
-/// Formats. False: `error` has upstream's text.
+/// The error when the text is longer than an evaluation may hold.
+inline constexpr std::string_view kFormatTooLong = "too long";
+
+/// Formats. False: `error` has upstream's text, or kFormatTooLong.
 [[nodiscard]] bool FormatString(std::string_view format,
                                 const ListRep& args,
                                 std::string& out,

@@ -67,7 +67,7 @@ Value Interpreter::Abort(std::string_view text) {
     aborted_ = true;
     abort_value_ = context_.Text(ValueKind::kError, text);
     if (context_.exhausted()) {
-      abort_value_ = Value::Error("operation cancelled: evaluation needs too much memory");
+      abort_value_ = context_.EndError();
     }
   }
   return abort_value_;
@@ -169,7 +169,7 @@ Value Interpreter::Exec(const Step& step, Frame* frame) {
   if (aborted_) {
     return abort_value_;
   }
-  if (value.IsError() && (value.panic || context_.exhausted())) {
+  if (context_.exhausted() || (value.IsError() && value.panic)) {
     return Abort(fmt::format("internal error: {}", value.text()));
   }
   Observe(step, value);
@@ -232,7 +232,7 @@ Value Interpreter::ExecEqual(const Step& step, Frame* frame) {
   if (left.IsError()) {
     return left;
   }
-  const Value equal = Equal(left, right);
+  const Value equal = Equal(context_, left, right);
   return step.kind == StepKind::kEqual ? equal : Value::Bool(!equal.IsTrue());
 }
 
@@ -251,6 +251,14 @@ Value Interpreter::ExecCall(const Step& step, Frame* frame) {
       return args[i];
     }
   }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (args[i].Is(ValueKind::kString) || args[i].Is(ValueKind::kBytes)) {
+      static_cast<void>(context_.ReadText(args[i].text().size()));
+    }
+  }
+  if (context_.exhausted()) {
+    return context_.EndError();
+  }
   return Call(context_, plan_->libraries, step, std::span(args).first(count));
 }
 
@@ -263,6 +271,7 @@ Value Interpreter::ExecMembership(const Step& step, Frame* frame) {
     return context_.Panic(
         fmt::format("runtime error: hash of unhashable type {}", GoTypeName(value)));
   }
+  static_cast<void>(context_.ReadText(value.Is(ValueKind::kString) ? value.text().size() : 0));
   return Value::Bool(SetHolds(*step.set, value));
 }
 
@@ -553,6 +562,7 @@ Value Interpreter::QualifyOne(const Value& object,
                  ? context_.Error(fmt::format("no such field '{}'", GoText(key)))
                  : NoSuchOverload();
     case ValueKind::kMap:
+      static_cast<void>(context_.ReadText(key.Is(ValueKind::kString) ? key.text().size() : 0));
       if (const Value* const found = Find(*object.map, key); found != nullptr) {
         return *found;
       }

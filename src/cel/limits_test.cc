@@ -163,6 +163,90 @@ TEST(CelLimitsTest, MemoryOfAnEvaluationIsBounded) {
   EXPECT_TRUE(Answer(text).contains("evaluation needs too much memory")) << Answer(text);
 }
 
+// Values that share their parts are as large as they look only to who walks over them.
+std::string Doubled(std::string_view twice, std::string_view first, std::string_view body) {
+  std::string out(body);
+  for (int i = 60; i > 0; --i) {
+    std::string once(twice);
+    for (std::size_t at = 0; (at = once.find('P', at)) != std::string::npos;) {
+      once.replace(at, 1, "y" + std::to_string(i - 1));
+    }
+    out = "cel.bind(y" + std::to_string(i) + ", " + once + ", " + out + ")";
+  }
+  return "cel.bind(y0, " + std::string(first) + ", " + out + ")";
+}
+
+TEST(CelLimitsTest, SharedPartsEndAtALimit) {
+  constexpr std::string_view kLimit = "operation cancelled: actual cost limit exceeded";
+  constexpr std::string_view kComparing[] = {"y60 == y60",
+                                             "y60 in [y60]",
+                                             "[y60, y60].distinct().size()",
+                                             "[y60].indexOf(y60)",
+                                             "sets.equivalent([y60], [y60])",
+                                             "optional.of(y60) == optional.of(y60)",
+                                             "dyn(y60).sum()",
+                                             "dyn([dyn(y60)]).min()",
+                                             "dyn(y60).includes(1)"};
+  constexpr std::string_view kWriting[] = {
+      "y60", "{dyn(y60): 1}", "dyn(y60).flatten(70)", "google.protobuf.ListValue{values: y60}"};
+  constexpr std::pair<std::string_view, std::string_view> kValues[] = {
+      {"[P, P]", "[1]"}, {"[P, P]", "[]"}, {"{1: P, 2: P}", "{1: 1}"}};
+  for (const auto& [twice, first] : kValues) {
+    EXPECT_EQ(Answer(Doubled(twice, first, "y60 == y60")), kLimit) << twice;
+    EXPECT_LT(Answer(Doubled(twice, first, "'%s'.format([y60])")).size(), 1000U) << twice;
+  }
+  for (const std::string_view body : kComparing) {
+    EXPECT_EQ(Answer(Doubled("[P, P]", "[1]", body)), kLimit) << body;
+  }
+  for (const std::string_view body : kWriting) {
+    EXPECT_LT(Answer(Doubled("[P, P]", "[1]", body)).size(), 1000U) << body;
+  }
+  // Long lists and texts inside of others cost as little to compare.
+  for (const std::string_view text :
+       {"cel.bind(l, lists.range(50000), lists.range(50000).all(x, [l] == [l]))",
+        "cel.bind(l, lists.range(50000), lists.range(50000).all(x, {1: l} == {1: l}))",
+        "lists.range(300000).distinct().size()"}) {
+    EXPECT_EQ(Answer(text), kLimit) << text;
+  }
+}
+
+TEST(CelLimitsTest, TypesThatShareTheirPartsAreRefused) {
+  for (const std::string_view first : {"1", "[]", "{}", "optional.none()"}) {
+    for (const std::string_view twice : {"{P: P}", "{P: [P]}", "{[P]: P}"}) {
+      EXPECT_TRUE(Answer(Doubled(twice, first, "true"))
+                      .contains("a type of more than 10000 parts is too large"))
+          << twice << " " << first;
+    }
+    EXPECT_EQ(Answer(Doubled("[P, P]", first, "true")), R"({"t":"bool","v":true})") << first;
+  }
+}
+
+TEST(CelLimitsTest, ReadingLongTextsEndsAtALimit) {
+  const std::string_view kBodies[] = {"s.size() > 0",
+                                      "s in {s: 1}",
+                                      "m[s] == 1",
+                                      "!isURL(s)",
+                                      "[s] == [s]",
+                                      "s.indexOf('z') < 0",
+                                      "s.charAt(7) == '7'"};
+  std::string text = "'0123456789abcdef'";
+  for (int i = 0; i < 14; ++i) {
+    text = "cel.bind(x, " + text + ", x + x)";
+  }
+  for (const std::string_view body : kBodies) {
+    const std::string answer =
+        Answer("cel.bind(s, " + text + ", cel.bind(m, {s: 1}, lists.range(100000).all(i, " +
+               std::string(body) + ")))");
+    EXPECT_TRUE(answer.starts_with("operation cancelled: ")) << body << ": " << answer;
+  }
+}
+
+TEST(CelLimitsTest, DigitsOfQuantitiesAreMemory) {
+  EXPECT_TRUE(Answer("cel.bind(q, quantity('1e9999').add(1), lists.range(100000).map(x, "
+                     "q.add(q)).size())")
+                  .contains("evaluation needs too much memory"));
+}
+
 TEST(CelLimitsTest, PatternsTooLargeAreRefused) {
   EXPECT_EQ(Answer(R"("a".find("\\pL{1000}"))"),
             "program instantiation failed: error parsing regexp: expression too large: "

@@ -251,6 +251,9 @@ class Converter {
 
   // A value as google.protobuf.Value, read back.
   Value Json(const Value& value) {
+    if (!context_.Work(1) || context_.exhausted()) {
+      return Value::Null();
+    }
     switch (value.kind) {
       case ValueKind::kNull:
       case ValueKind::kBool:

@@ -70,13 +70,19 @@ int OrderNumbers(const Value& a, const Value& b) {
   }
 }
 
-Value EqualLists(const ListRep& a, const ListRep& b) {
+// Long texts are work, too.
+bool SameText(Context& context, const Value& a, const Value& b) {
+  return a.text().size() == b.text().size() && context.ReadText(a.text().size()) &&
+         a.text() == b.text();
+}
+
+Value EqualLists(Context& context, const ListRep& a, const ListRep& b) {
   if (a.size != b.size) {
     return Value::Bool(false);
   }
   Value error = Value::Bool(true);
   for (std::size_t i = 0; i < a.size; ++i) {
-    const Value equal = Equal(a.items[i], b.items[i]);
+    const Value equal = Equal(context, a.items[i], b.items[i]);
     if (equal.IsFalse()) {
       return equal;
     }
@@ -87,25 +93,26 @@ Value EqualLists(const ListRep& a, const ListRep& b) {
   return error;
 }
 
-Value EqualMaps(const MapRep& a, const MapRep& b) {
+Value EqualMaps(Context& context, const MapRep& a, const MapRep& b) {
   if (a.size != b.size) {
     return Value::Bool(false);
   }
   for (const MapEntry& entry : a.values()) {
     const Value* const mine = FindExact(a, entry.key);
     const Value* const other = Find(b, entry.key);
-    if (other == nullptr || Equal(mine == nullptr ? entry.value : *mine, *other).IsFalse()) {
+    if (other == nullptr ||
+        Equal(context, mine == nullptr ? entry.value : *mine, *other).IsFalse()) {
       return Value::Bool(false);
     }
   }
   return Value::Bool(true);
 }
 
-Value EqualOptionals(const Value& a, const Value& b) {
+Value EqualOptionals(Context& context, const Value& a, const Value& b) {
   if (a.optional == nullptr || b.optional == nullptr) {
     return Value::Bool(a.optional == b.optional);
   }
-  return EqualTo(*a.optional, *b.optional);
+  return EqualTo(context, *a.optional, *b.optional);
 }
 
 // The Kubernetes types: comparing with another type is an error.
@@ -127,14 +134,17 @@ Value EqualObjects(const Value& a, const Value& b) {
 
 }  // namespace
 
-Value Equal(const Value& left, const Value& right) {
+Value Equal(Context& context, const Value& left, const Value& right) {
   if (left.Is(ValueKind::kNull) || right.Is(ValueKind::kNull)) {
     return Value::Bool(left.kind == right.kind);
   }
-  return EqualTo(left, right);
+  return EqualTo(context, left, right);
 }
 
-Value EqualTo(const Value& left, const Value& right) {
+Value EqualTo(Context& context, const Value& left, const Value& right) {
+  if (!context.Work(1)) {
+    return Value::Bool(false);
+  }
   if (IsNumber(left)) {
     return Value::Bool(IsNumber(right) && !IsNan(left) && !IsNan(right) &&
                        OrderNumbers(left, right) == 0);
@@ -148,11 +158,13 @@ Value EqualTo(const Value& left, const Value& right) {
     case ValueKind::kBytes:
     case ValueKind::kMessage:
     case ValueKind::kType:
-      return Value::Bool(left.kind == right.kind && left.text() == right.text());
+      return Value::Bool(left.kind == right.kind && SameText(context, left, right));
     case ValueKind::kList:
-      return right.Is(ValueKind::kList) ? EqualLists(*left.list, *right.list) : Value::Bool(false);
+      return right.Is(ValueKind::kList) ? EqualLists(context, *left.list, *right.list)
+                                        : Value::Bool(false);
     case ValueKind::kMap:
-      return right.Is(ValueKind::kMap) ? EqualMaps(*left.map, *right.map) : Value::Bool(false);
+      return right.Is(ValueKind::kMap) ? EqualMaps(context, *left.map, *right.map)
+                                       : Value::Bool(false);
     case ValueKind::kTimestamp:
       return Value::Bool(right.Is(ValueKind::kTimestamp) &&
                          left.time->seconds == right.time->seconds &&
@@ -160,7 +172,8 @@ Value EqualTo(const Value& left, const Value& right) {
     case ValueKind::kDuration:
       return Value::Bool(right.Is(ValueKind::kDuration) && left.integer == right.integer);
     case ValueKind::kOptional:
-      return right.Is(ValueKind::kOptional) ? EqualOptionals(left, right) : Value::Bool(false);
+      return right.Is(ValueKind::kOptional) ? EqualOptionals(context, left, right)
+                                            : Value::Bool(false);
     default: return EqualObjects(left, right);
   }
 }
@@ -373,8 +386,15 @@ std::string_view RuntimeTypeText(const Value& value) {
 std::int64_t CountCodePoints(std::string_view text) {
   // Valid UTF-8 has one byte per code point that is not a continuation.
   std::int64_t count = 0;
-  for (const char c : text) {
-    count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  while (!text.empty()) {
+    // Few enough to be counted in bytes, which compilers do many at a time.
+    const std::string_view block = text.substr(0, 192);
+    std::uint8_t starts = 0;
+    for (const char c : block) {
+      starts = static_cast<std::uint8_t>(starts + (static_cast<signed char>(c) >= -64 ? 1 : 0));
+    }
+    count += starts;
+    text.remove_prefix(block.size());
   }
   return count;
 }

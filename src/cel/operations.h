@@ -13,10 +13,10 @@
 namespace allot::cel {
 
 /// Equality as the == operator has it: null equals only null, then the left value decides. Bool or
-/// an error.
-[[nodiscard]] Value Equal(const Value& left, const Value& right);
+/// an error. Counts as work of the evaluation, and means nothing once that has done too much.
+[[nodiscard]] Value Equal(Context& context, const Value& left, const Value& right);
 /// Equality as the left value has it, null included.
-[[nodiscard]] Value EqualTo(const Value& left, const Value& right);
+[[nodiscard]] Value EqualTo(Context& context, const Value& left, const Value& right);
 /// Order as -1, 0, 1; or an error.
 [[nodiscard]] Value Compare(const Value& left, const Value& right);
 
@@ -45,7 +45,7 @@ namespace allot::cel {
 /// Unit: code points.
 [[nodiscard]] std::int64_t CountCodePoints(std::string_view text);
 
-/// The text of Go's %v.
+/// The text of Go's %v, cut where it is longer than an evaluation may hold.
 [[nodiscard]] std::string GoText(const Value& value);
 /// The name of the Go type ("types.Int", "*types.baseList").
 [[nodiscard]] std::string_view GoTypeName(const Value& value);

@@ -193,7 +193,10 @@ Truth SlotRun::TestEqual(const Node& node) {
     return std::max(left.IsError() ? TruthOf(left) : Truth::kError,
                     right.IsError() ? TruthOf(right) : Truth::kError);
   }
-  const Value equal = Equal(left, right);
+  const Value equal = Equal(scratch_, left, right);
+  if (scratch_.exhausted()) {
+    return Truth::kAsk;
+  }
   return negated ? TruthOf(!equal.IsTrue()) : TruthOf(equal);
 }
 

@@ -114,29 +114,39 @@ Type* TypeFactory::New(TypeKind kind,
   type->name = name;
   for (const Type* param : params) {
     type->params[type->param_count++] = param;
+    type->parts += param->parts;
   }
   return type;
 }
 
+const Type* TypeFactory::Fitting(const Type* type) {
+  if (type->parts <= kMaxParts) {
+    return type;
+  }
+  overflowed_ = true;
+  return &types::kDyn;
+}
+
 const Type* TypeFactory::List(const Type* element) {
-  return New(TypeKind::kList, "list", {element});
+  return Fitting(New(TypeKind::kList, "list", {element}));
 }
 const Type* TypeFactory::Map(const Type* key, const Type* value) {
-  return New(TypeKind::kMap, "map", {key, value});
+  return Fitting(New(TypeKind::kMap, "map", {key, value}));
 }
 const Type* TypeFactory::Optional(const Type* value) {
-  return New(TypeKind::kOpaque, "optional_type", {value});
+  return Fitting(New(TypeKind::kOpaque, "optional_type", {value}));
 }
 const Type* TypeFactory::TypeOf(const Type* type) {
-  return New(TypeKind::kType, "type", {type});
+  return Fitting(New(TypeKind::kType, "type", {type}));
 }
 
 const Type* TypeFactory::Opaque(std::string_view name, std::span<const Type* const> params) {
   Type* const type = New(TypeKind::kOpaque, arena_.Copy(name), {});
   for (const Type* param : params.first(std::min<std::size_t>(params.size(), 2))) {
     type->params[type->param_count++] = param;
+    type->parts += param->parts;
   }
-  return type;
+  return Fitting(type);
 }
 
 const Type* TypeFactory::Struct(std::string_view name) {

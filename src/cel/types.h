@@ -45,6 +45,8 @@ struct Type {
   std::string_view name;
   std::array<const Type*, 2> params = {};
   std::uint8_t param_count = 0;
+  /// How many types its text names; parts that are shared count every time.
+  std::uint32_t parts = 1;
 
   [[nodiscard]] std::span<const Type* const> parameters() const {
     return std::span(params).first(param_count);
@@ -93,7 +95,12 @@ extern const Type kOptionalDyn;
 /// Makes types in an arena.
 class TypeFactory {
  public:
+  /// The largest type there is. Upstream has no limit, and checks types of more parts for minutes.
+  static constexpr std::uint32_t kMaxParts = 10'000;
+
   explicit TypeFactory(base::Arena& arena) : arena_(arena) {}
+  /// Whether a larger type was wanted; it became dyn.
+  [[nodiscard]] bool overflowed() const { return overflowed_; }
 
   const Type* List(const Type* element);
   const Type* Map(const Type* key, const Type* value);
@@ -107,7 +114,10 @@ class TypeFactory {
 
  private:
   Type* New(TypeKind kind, std::string_view name, std::initializer_list<const Type*> params);
+  const Type* Fitting(const Type* type);
+
   base::Arena& arena_;
+  bool overflowed_ = false;
 };
 
 /// Whether the types are the same, names of type parameters included.

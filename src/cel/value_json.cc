@@ -39,30 +39,108 @@ std::string KeyOrder(const Value& key) {
   }
 }
 
-std::string MapJson(const MapRep& map) {
-  std::vector<std::pair<std::string, const MapEntry*>> order;
-  for (const MapEntry& entry : map.values()) {
-    order.emplace_back(KeyOrder(entry.key), &entry);
+std::string ScalarJson(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::kNull: return R"({"t":"null"})";
+    case ValueKind::kBool: return Tagged("bool", value.boolean ? "true" : "false");
+    case ValueKind::kInt: return Tagged("int", fmt::format("\"{}\"", value.integer));
+    case ValueKind::kUint: return Tagged("uint", fmt::format("\"{}\"", value.uinteger));
+    case ValueKind::kDouble:
+      return fmt::format(R"({{"bits":"{:016x}","t":"double","v":"{}"}})",
+                         std::bit_cast<std::uint64_t>(value.number),
+                         FormatDouble(value.number));
+    case ValueKind::kString: return Tagged("string", Quoted(value.text()));
+    case ValueKind::kBytes: {
+      std::string hex;
+      for (const char c : value.text()) {
+        hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+      }
+      return Tagged("bytes", Quoted(hex));
+    }
+    case ValueKind::kTimestamp:
+      return Tagged("timestamp",
+                    fmt::format(R"({{"n":{},"s":{}}})", value.time->nanos, value.time->seconds));
+    case ValueKind::kDuration:
+      return Tagged("duration",
+                    fmt::format(R"({{"n":{},"s":{}}})",
+                                value.integer % 1'000'000'000,
+                                value.integer / 1'000'000'000));
+    case ValueKind::kError: return Tagged("error", Quoted(value.text()));
+    case ValueKind::kType: return Tagged("type", Quoted(value.text()));
+    case ValueKind::kFormat:
+      // Upstream prints a struct with the address of a function in it.
+      return Tagged(
+          TypeName(value),
+          fmt::format("\"{{{} 0x0 {}}}\"", value.format->title, value.format->regex_size));
+    default: return Tagged(TypeName(value), Quoted(GoText(value)));
   }
-  std::ranges::sort(order, {}, &std::pair<std::string, const MapEntry*>::first);
-  std::string out = "[";
-  for (const auto& [text, entry] : order) {
-    out += out.size() > 1 ? ",[" : "[";
-    out += ValueToJson(entry->key) + "," + ValueToJson(entry->value) + "]";
-  }
-  return out + "]";
 }
 
-std::string ListJson(const ListRep& list) {
-  std::string out = "[";
-  for (const Value& item : list.values()) {
-    if (out.size() > 1) {
-      out += ',';
+// Writes values until `limit` bytes are written; nested values may be shared, so that a small one
+// can be endless as text.
+class Writer {
+ public:
+  Writer(std::string& out, std::size_t limit) : out_(out), limit_(limit) {}
+
+  bool Write(const Value& value) {
+    switch (value.kind) {
+      case ValueKind::kOptional:
+        if (value.optional == nullptr) {
+          out_ += R"({"t":"optional"})";
+          return Fits();
+        }
+        out_ += R"({"t":"optional","v":)";
+        return Write(*value.optional) && Close();
+      case ValueKind::kMap: out_ += R"({"t":"map","v":)"; return WriteMap(*value.map) && Close();
+      case ValueKind::kList:
+        out_ += R"({"t":"list","v":)";
+        return WriteList(*value.list) && Close();
+      default: out_ += ScalarJson(value); return Fits();
     }
-    out += ValueToJson(item);
   }
-  return out + "]";
-}
+
+ private:
+  [[nodiscard]] bool Fits() const { return out_.size() <= limit_; }
+  bool Close() {
+    out_ += '}';
+    return Fits();
+  }
+  bool WriteMap(const MapRep& map) {
+    std::vector<std::pair<std::string, const MapEntry*>> order;
+    for (const MapEntry& entry : map.values()) {
+      order.emplace_back(KeyOrder(entry.key), &entry);
+    }
+    std::ranges::sort(order, {}, &std::pair<std::string, const MapEntry*>::first);
+    std::string_view before = "[[";
+    for (const auto& [text, entry] : order) {
+      out_ += std::exchange(before, ",[");
+      if (!Write(entry->key)) {
+        return false;
+      }
+      out_ += ',';
+      if (!Write(entry->value)) {
+        return false;
+      }
+      out_ += ']';
+    }
+    out_ += order.empty() ? "[]" : "]";
+    return Fits();
+  }
+  bool WriteList(const ListRep& list) {
+    std::string_view before = "[";
+    for (const Value& item : list.values()) {
+      out_ += std::exchange(before, ",");
+      if (!Write(item)) {
+        return false;
+      }
+    }
+    out_ += list.values().empty() ? "[]" : "]";
+    return Fits();
+  }
+
+  std::string& out_;
+  std::size_t limit_;
+};
 
 }  // namespace
 
@@ -102,46 +180,8 @@ void AppendJsonString(std::string_view text, std::string& out) {
   out += '"';
 }
 
-std::string ValueToJson(const Value& value) {
-  switch (value.kind) {
-    case ValueKind::kNull: return R"({"t":"null"})";
-    case ValueKind::kBool: return Tagged("bool", value.boolean ? "true" : "false");
-    case ValueKind::kInt: return Tagged("int", fmt::format("\"{}\"", value.integer));
-    case ValueKind::kUint: return Tagged("uint", fmt::format("\"{}\"", value.uinteger));
-    case ValueKind::kDouble:
-      return fmt::format(R"({{"bits":"{:016x}","t":"double","v":"{}"}})",
-                         std::bit_cast<std::uint64_t>(value.number),
-                         FormatDouble(value.number));
-    case ValueKind::kString: return Tagged("string", Quoted(value.text()));
-    case ValueKind::kBytes: {
-      std::string hex;
-      for (const char c : value.text()) {
-        hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-      }
-      return Tagged("bytes", Quoted(hex));
-    }
-    case ValueKind::kTimestamp:
-      return Tagged("timestamp",
-                    fmt::format(R"({{"n":{},"s":{}}})", value.time->nanos, value.time->seconds));
-    case ValueKind::kDuration:
-      return Tagged("duration",
-                    fmt::format(R"({{"n":{},"s":{}}})",
-                                value.integer % 1'000'000'000,
-                                value.integer / 1'000'000'000));
-    case ValueKind::kOptional:
-      return value.optional == nullptr ? R"({"t":"optional"})"
-                                       : Tagged("optional", ValueToJson(*value.optional));
-    case ValueKind::kError: return Tagged("error", Quoted(value.text()));
-    case ValueKind::kType: return Tagged("type", Quoted(value.text()));
-    case ValueKind::kMap: return Tagged("map", MapJson(*value.map));
-    case ValueKind::kList: return Tagged("list", ListJson(*value.list));
-    case ValueKind::kFormat:
-      // Upstream prints a struct with the address of a function in it.
-      return Tagged(
-          TypeName(value),
-          fmt::format("\"{{{} 0x0 {}}}\"", value.format->title, value.format->regex_size));
-    default: return Tagged(TypeName(value), Quoted(GoText(value)));
-  }
+bool AppendValueJson(const Value& value, std::size_t limit, std::string& out) {
+  return Writer(out, limit).Write(value);
 }
 
 }  // namespace allot::cel

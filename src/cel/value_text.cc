@@ -44,22 +44,56 @@ std::string BytesText(std::string_view bytes) {
   return out + "]";
 }
 
-std::string ListText(const ListRep& list) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < list.size; ++i) {
-    out += i > 0 ? ", " : "";
-    out += GoText(list.items[i]);
-  }
-  return out + "]";
-}
+// Appends until the text is longer than anything that can be kept: values may share their parts, so
+// that a small one can be endless as text.
+class TextWriter {
+ public:
+  explicit TextWriter(std::string& out) : out_(out) {}
 
-std::string MapText(const MapRep& map) {
-  std::string out = "{";
-  for (std::size_t i = 0; i < map.size; ++i) {
-    out += i > 0 ? ", " : "";
-    out += GoText(map.entries[i].key) + ": " + GoText(map.entries[i].value);
+  void Write(const Value& value) {
+    switch (value.kind) {
+      case ValueKind::kList: WriteList(*value.list); break;
+      case ValueKind::kMap: WriteMap(*value.map); break;
+      case ValueKind::kOptional:
+        if (value.optional != nullptr) {
+          out_ += "optional(";
+          Write(*value.optional);
+          out_ += ')';
+          break;
+        }
+        [[fallthrough]];
+      default: out_ += GoText(value);
+    }
   }
-  return out + "}";
+
+ private:
+  [[nodiscard]] bool Full() const { return out_.size() > Context::kMaxMemory; }
+  void WriteList(const ListRep& list) {
+    out_ += '[';
+    for (std::size_t i = 0; i < list.size && !Full(); ++i) {
+      out_ += i > 0 ? ", " : "";
+      Write(list.items[i]);
+    }
+    out_ += ']';
+  }
+  void WriteMap(const MapRep& map) {
+    out_ += '{';
+    for (std::size_t i = 0; i < map.size && !Full(); ++i) {
+      out_ += i > 0 ? ", " : "";
+      Write(map.entries[i].key);
+      out_ += ": ";
+      Write(map.entries[i].value);
+    }
+    out_ += '}';
+  }
+
+  std::string& out_;
+};
+
+std::string NestedText(const Value& value) {
+  std::string out;
+  TextWriter(out).Write(value);
+  return out;
 }
 
 std::string_view TypeDisplay(std::string_view name) {
@@ -119,14 +153,13 @@ std::string GoText(const Value& value) {
     case ValueKind::kUint: return fmt::format("{}", value.uinteger);
     case ValueKind::kDouble: return FormatDouble(value.number);
     case ValueKind::kBytes: return BytesText(value.text());
-    case ValueKind::kList: return ListText(*value.list);
-    case ValueKind::kMap: return MapText(*value.map);
+    case ValueKind::kList:
+    case ValueKind::kMap: return NestedText(value);
     case ValueKind::kType: return std::string(TypeDisplay(value.text()));
     case ValueKind::kTimestamp: return GoTimeText(*value.time);
     case ValueKind::kDuration: return quantity::FormatDuration(value.integer);
     case ValueKind::kOptional:
-      return value.optional == nullptr ? "optional.none()"
-                                       : "optional(" + GoText(*value.optional) + ")";
+      return value.optional == nullptr ? "optional.none()" : NestedText(value);
     case ValueKind::kQuantity:
       return value.quantity->text.empty() ? value.quantity->value.ToString()
                                           : std::string(value.quantity->text);

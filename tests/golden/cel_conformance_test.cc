@@ -125,7 +125,7 @@ Outcome Evaluate(const Value& record, golden::Declarations& declarations) {
   if (result.value.IsError()) {
     out.error = result.value.text();
   } else {
-    out.json = cel::ValueToJson(result.value);
+    EXPECT_TRUE(cel::AppendValueJson(result.value, cel::Context::kMaxMemory, out.json));
   }
   return out;
 }

@@ -13,14 +13,14 @@
 namespace allot::cel {
 namespace {
 
-bool ListHas(const ListRep& list, const Value& element) {
-  return std::ranges::any_of(list.values(),
-                             [&](const Value& item) { return EqualTo(element, item).IsTrue(); });
+bool ListHas(Context& context, const ListRep& list, const Value& element) {
+  return std::ranges::any_of(
+      list.values(), [&](const Value& item) { return EqualTo(context, element, item).IsTrue(); });
 }
 
-Value SetsContains(Context& /*context*/, Args args) {
+Value SetsContains(Context& context, Args args) {
   for (const Value& element : args[1].list->values()) {
-    if (!ListHas(*args[0].list, element)) {
+    if (!ListHas(context, *args[0].list, element)) {
       return Value::Bool(false);
     }
   }
@@ -32,9 +32,10 @@ Value SetsEquivalent(Context& context, Args args) {
   return Value::Bool(SetsContains(context, args).boolean && SetsContains(context, swapped).boolean);
 }
 
-Value SetsIntersects(Context& /*context*/, Args args) {
-  return Value::Bool(std::ranges::any_of(
-      args[0].list->values(), [&](const Value& item) { return ListHas(*args[1].list, item); }));
+Value SetsIntersects(Context& context, Args args) {
+  return Value::Bool(std::ranges::any_of(args[0].list->values(), [&](const Value& item) {
+    return ListHas(context, *args[1].list, item);
+  }));
 }
 
 Value Slice(Context& context, Args args) {
@@ -59,6 +60,9 @@ Value Slice(Context& context, Args args) {
 
 void FlattenInto(Context& context, ListRep& out, const ListRep& list, std::int64_t depth) {
   for (const Value& item : list.values()) {
+    if (!context.Work(1) || context.exhausted()) {
+      return;
+    }
     if (item.Is(ValueKind::kList) && depth > 0) {
       FlattenInto(context, out, *item.list, depth - 1);
     } else {
@@ -189,9 +193,12 @@ Value Distinct(Context& context, Args args) {
   ListRep* const out = context.NewList(args[0].list->size);
   for (const Value& item : args[0].list->values()) {
     const bool seen = std::ranges::any_of(
-        out->values(), [&](const Value& other) { return EqualTo(item, other).IsTrue(); });
+        out->values(), [&](const Value& other) { return EqualTo(context, item, other).IsTrue(); });
     if (!seen) {
       context.Append(*out, item);
+    }
+    if (context.exhausted()) {
+      break;
     }
   }
   return context.ListValue(out);
@@ -264,32 +271,33 @@ Value SumDuration(Context& context, Args args) {
   return SumFrom(context, Value::Duration(0), args);
 }
 
-Value IndexOf(Context& /*context*/, Args args) {
+Value IndexOf(Context& context, Args args) {
   const ListRep& list = *args[0].list;
   for (std::size_t i = 0; i < list.size; ++i) {
-    if (EqualTo(list.items[i], args[1]).IsTrue()) {
+    if (EqualTo(context, list.items[i], args[1]).IsTrue()) {
       return Value::Int(static_cast<std::int64_t>(i));
     }
   }
   return Value::Int(-1);
 }
 
-Value LastIndexOf(Context& /*context*/, Args args) {
+Value LastIndexOf(Context& context, Args args) {
   const ListRep& list = *args[0].list;
   for (std::size_t i = list.size; i-- > 0;) {
-    if (EqualTo(list.items[i], args[1]).IsTrue()) {
+    if (EqualTo(context, list.items[i], args[1]).IsTrue()) {
       return Value::Int(static_cast<std::int64_t>(i));
     }
   }
   return Value::Int(-1);
 }
 
-Value Includes(Context& /*context*/, Args args) {
+Value Includes(Context& context, Args args) {
   if (!args[0].Is(ValueKind::kList)) {
-    return Value::Bool(EqualTo(args[0], args[1]).IsTrue());
+    return Value::Bool(EqualTo(context, args[0], args[1]).IsTrue());
   }
-  return Value::Bool(std::ranges::any_of(
-      args[0].list->values(), [&](const Value& item) { return EqualTo(item, args[1]).IsTrue(); }));
+  return Value::Bool(std::ranges::any_of(args[0].list->values(), [&](const Value& item) {
+    return EqualTo(context, item, args[1]).IsTrue();
+  }));
 }
 
 struct Named {

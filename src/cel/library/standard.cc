@@ -261,7 +261,7 @@ Value In(Context& context, Args args) {
     return MaybeNoSuchOverload(container);
   }
   for (const Value& item : container.list->values()) {
-    if (EqualTo(element, item).IsTrue()) {
+    if (EqualTo(context, element, item).IsTrue()) {
       return Value::Bool(true);
     }
   }

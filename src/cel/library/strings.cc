@@ -1,5 +1,6 @@
 // The strings library, version 2. Positions count code points.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -43,6 +44,28 @@ Value CharAt(Context& context, Args args) {
                                          : text.substr(at, DecodeRune(text.substr(at)).width));
 }
 
+// The first occurrence, in time linear in both texts whatever they are.
+std::size_t FindFirst(std::string_view text, std::string_view sub, std::size_t from) {
+  if (text.size() - from < sub.size()) {
+    return std::string_view::npos;
+  }
+  const void* const found = memmem(text.data() + from, text.size() - from, sub.data(), sub.size());
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
+// The last occurrence that starts at `from` or before, likewise.
+std::size_t FindLast(std::string_view text, std::string_view sub, std::size_t from) {
+  text = text.substr(0, std::min(text.size(), from + sub.size()));
+  constexpr std::size_t kShort = 1 << 16;
+  if (text.size() * sub.size() <= kShort) {
+    return text.rfind(sub);
+  }
+  const std::string backward(text.rbegin(), text.rend());
+  const std::size_t found = FindFirst(backward, std::string(sub.rbegin(), sub.rend()), 0);
+  return found == std::string_view::npos ? found : text.size() - found - sub.size();
+}
+
 Value IndexOf(Context& context, Args args) {
   const std::string_view text = args[0].text();
   const std::string_view sub = args[1].text();
@@ -57,7 +80,7 @@ Value IndexOf(Context& context, Args args) {
   if (offset >= points) {
     return Value::Int(-1);
   }
-  const std::size_t found = text.find(sub, ByteOffset(text, offset));
+  const std::size_t found = FindFirst(text, sub, ByteOffset(text, offset));
   return Value::Int(found == std::string_view::npos ? -1 : Points(text.substr(0, found)));
 }
 
@@ -78,7 +101,7 @@ Value LastIndexOf(Context& context, Args args) {
   if (offset >= points || text.size() < sub.size()) {
     return Value::Int(-1);
   }
-  const std::size_t found = text.rfind(sub, ByteOffset(text, offset));
+  const std::size_t found = FindLast(text, sub, ByteOffset(text, offset));
   return Value::Int(found == std::string_view::npos ? -1 : Points(text.substr(0, found)));
 }
 
@@ -116,7 +139,7 @@ Value Replace(Context& context, Args args) {
       at += width;
       continue;
     }
-    const std::size_t found = text.find(from, at);
+    const std::size_t found = FindFirst(text, from, at);
     if (found == std::string_view::npos) {
       break;
     }
@@ -153,7 +176,7 @@ Value Split(Context& context, Args args) {
     return context.ListValue(out);
   }
   for (; limit > 1; --limit) {
-    const std::size_t found = text.find(separator);
+    const std::size_t found = FindFirst(text, separator, 0);
     if (found == std::string_view::npos) {
       break;
     }
@@ -223,6 +246,9 @@ Value Join(Context& context, Args args) {
       return context.Error(fmt::format("join: invalid input: {}", GoText(item)));
     }
     out += item.text();
+    if (out.size() > Context::kMaxMemory) {
+      return context.Exhaust();
+    }
   }
   return context.String(out);
 }
@@ -254,7 +280,7 @@ Value Format(Context& context, Args args) {
   std::string out;
   std::string error;
   if (!FormatString(args[0].text(), *args[1].list, out, error)) {
-    return context.Error(error);
+    return error == kFormatTooLong ? context.Exhaust() : context.Error(error);
   }
   return context.String(out);
 }
