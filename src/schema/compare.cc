@@ -49,11 +49,11 @@ bool SameMember(const FieldDesc& field, const char* a, const char* b) {
     }
     case Shape::kList:
       return SameElements(
-          field, Load<AnyList>(a), Load<AnyList>(b), LayoutOf(field).size, false, 0);
+          field, Load<AnyList>(a), Load<AnyList>(b), LayoutOf(field).size, /*keyed=*/false, 0);
     case Shape::kMap: {
       const EntryLayout layout = EntryLayoutOf(field);
       return SameElements(
-          field, Load<AnyList>(a), Load<AnyList>(b), layout.size, true, layout.value);
+          field, Load<AnyList>(a), Load<AnyList>(b), layout.size, /*keyed=*/true, layout.value);
     }
   }
   return false;

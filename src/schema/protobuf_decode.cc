@@ -383,84 +383,82 @@ class Decoder {
   }
 
   bool Helper(ValueKind kind, Input in, char* to) {
+    if (kind == ValueKind::kStringList) {
+      return StringList(in, to);
+    }
+    const bool own_text =
+        kind == ValueKind::kQuantity || kind == ValueKind::kRaw || kind == ValueKind::kFieldsV1;
     Members members;
+    if (!ReadMembers(in, own_text ? 1 : kind == ValueKind::kIntOrString ? 3 : 0, members)) {
+      return false;
+    }
     switch (kind) {
-      case ValueKind::kStringList: {
-        ListBuilder list(arena_, sizeof(Str), alignof(Str));
-        list.Start(Load<AnyList>(to));
-        while (!in.empty()) {
-          std::uint32_t number = 0;
-          std::uint32_t wire = 0;
-          Str text;
-          if (!in.Tag(number, wire)) {
-            return false;
-          }
-          if (number != 1 || wire != kBytes) {
-            if (!in.Skip(wire)) {
-              return false;
-            }
-            continue;
-          }
-          if (!in.Text(text)) {
-            return false;
-          }
-          Store(list.Add(), text);
-        }
-        Store(to, list.Finish());
-        return true;
-      }
-      case ValueKind::kQuantity: {
-        if (!ReadMembers(in, 1, members)) {
-          return false;
-        }
-        if (members.text.empty()) {
-          return true;
-        }
-        const auto value = quantity::ParseQuantity(members.text);
-        if (!value) {
-          error_ = value.error().message();
-          return false;
-        }
-        Store(to, *value);
-        return true;
-      }
+      case ValueKind::kQuantity: return Quantity(members.text, to);
       case ValueKind::kIntOrString:
-        if (!ReadMembers(in, 3, members)) {
-          return false;
-        }
         Store(to,
               IntOrString{.is_string = members.first == 1,
                           .number = static_cast<std::int32_t>(members.second),
                           .text = members.text});
         return true;
       case ValueKind::kTime:
-      case ValueKind::kMicroTime: {
-        if (!ReadMembers(in, 0, members)) {
-          return false;
-        }
-        quantity::Time time;
-        const auto nanos = static_cast<std::int32_t>(members.second);
-        if (members.first != 0 || nanos != 0) {
-          time.set = true;
-          time.seconds = static_cast<std::int64_t>(members.first);
-          // Seconds for metav1.Time, microseconds for MicroTime: finer parts are not kept.
-          time.nanos = kind == ValueKind::kTime || nanos < 0 || nanos > 999'999'999
-                           ? 0
-                           : nanos / 1000 * 1000;
-        }
-        Store(to, time);
-        return true;
-      }
+      case ValueKind::kMicroTime: Store(to, TimeOf(kind, members)); return true;
       case ValueKind::kDuration:
-        if (!ReadMembers(in, 0, members)) {
-          return false;
-        }
         Store(to, Duration{static_cast<std::int64_t>(members.first)});
         return true;
       case ValueKind::kRaw:
-      case ValueKind::kFieldsV1: return ReadMembers(in, 1, members) && Raw(members.text, to);
+      case ValueKind::kFieldsV1: return Raw(members.text, to);
       default: return false;
     }
+  }
+
+  bool StringList(Input in, char* to) {
+    ListBuilder list(arena_, sizeof(Str), alignof(Str));
+    list.Start(Load<AnyList>(to));
+    while (!in.empty()) {
+      std::uint32_t number = 0;
+      std::uint32_t wire = 0;
+      if (!in.Tag(number, wire)) {
+        return false;
+      }
+      if (number != 1 || wire != kBytes) {
+        if (!in.Skip(wire)) {
+          return false;
+        }
+        continue;
+      }
+      Str text;
+      if (!in.Text(text)) {
+        return false;
+      }
+      Store(list.Add(), text);
+    }
+    Store(to, list.Finish());
+    return true;
+  }
+
+  bool Quantity(Str text, char* to) {
+    if (text.empty()) {
+      return true;
+    }
+    const auto value = quantity::ParseQuantity(text);
+    if (!value) {
+      error_ = value.error().message();
+      return false;
+    }
+    Store(to, *value);
+    return true;
+  }
+
+  static quantity::Time TimeOf(ValueKind kind, const Members& members) {
+    const auto nanos = static_cast<std::int32_t>(members.second);
+    if (members.first == 0 && nanos == 0) {
+      return {};
+    }
+    // Seconds for metav1.Time, microseconds for MicroTime: finer parts are not kept.
+    const bool whole = kind == ValueKind::kTime || nanos < 0 || nanos > 999'999'999;
+    return {.seconds = static_cast<std::int64_t>(members.first),
+            .nanos = whole ? 0 : nanos / 1000 * 1000,
+            .set = true};
   }
 
   /// Kept JSON from a stranger is checked, because it goes out as it is.
