@@ -1,6 +1,5 @@
 // Protobuf decoding: no bytes crash it, and what it takes is stable after one round.
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -10,17 +9,7 @@
 #include "schema/codec.h"
 #include "text/json.h"
 
-namespace {
-
 using namespace allot;
-
-void* NewStruct(const schema::TypeDesc& type, base::Arena& arena) {
-  void* const root = arena.Allocate(type.size, type.alignment);
-  std::memset(root, 0, type.size);
-  return root;
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
@@ -31,13 +20,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto kinds = api::Kinds();
   const schema::TypeDesc* const type = kinds[data[0] % kinds.size()].type;
   base::Arena arena;
-  void* const root = NewStruct(*type, arena);
+  void* const root = schema::NewStruct(*type, arena);
   if (!schema::DecodeProtobuf(*type, bytes, arena, root)) {
     return 0;
   }
   std::string once;
   schema::EncodeProtobuf(*type, root, once);
-  void* const again = NewStruct(*type, arena);
+  void* const again = schema::NewStruct(*type, arena);
   ALLOT_CHECK(schema::DecodeProtobuf(*type, once, arena, again).has_value());
   std::string twice;
   schema::EncodeProtobuf(*type, again, twice);

@@ -1,6 +1,5 @@
 // Typed JSON decoding: no text crashes it, and what it takes survives every other form.
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -10,17 +9,7 @@
 #include "schema/codec.h"
 #include "text/json.h"
 
-namespace {
-
 using namespace allot;
-
-void* NewStruct(const schema::TypeDesc& type, base::Arena& arena) {
-  void* const root = arena.Allocate(type.size, type.alignment);
-  std::memset(root, 0, type.size);
-  return root;
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
@@ -30,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const schema::TypeDesc* const type = kinds[data[0] % kinds.size()].type;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   base::Arena arena;
-  void* const root = NewStruct(*type, arena);
+  void* const root = schema::NewStruct(*type, arena);
   schema::StrictFindings strict;
   if (!schema::DecodeJson(*type, text, arena, root, {.strict = &strict})) {
     return 0;
@@ -38,16 +27,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string json;
   schema::EncodeJson(*type, root, json);
   ALLOT_CHECK(!text::FindJsonError(json).has_value());
-  void* const again = NewStruct(*type, arena);
+  void* const again = schema::NewStruct(*type, arena);
   ALLOT_CHECK(schema::DecodeJson(*type, json, arena, again).has_value());
   ALLOT_CHECK(schema::SemanticEqual(*type, root, again));
 
   std::string bytes;
   schema::EncodeProtobuf(*type, root, bytes);
-  void* const parsed = NewStruct(*type, arena);
+  void* const parsed = schema::NewStruct(*type, arena);
   ALLOT_CHECK(schema::DecodeProtobuf(*type, bytes, arena, parsed).has_value());
   base::Arena other;
-  void* const copy = NewStruct(*type, other);
+  void* const copy = schema::NewStruct(*type, other);
   schema::DeepCopy(*type, root, copy, other);
   ALLOT_CHECK(schema::SemanticEqual(*type, root, copy));
   std::string copied;

@@ -32,9 +32,7 @@ AnyDraft::AnyDraft(const schema::TypeDesc& type) : AnyDraft(type, type.size + kR
 AnyDraft::AnyDraft(const schema::TypeDesc& type, std::size_t first_block)
     : memory_(std::make_shared<Memory>(first_block)),
       type_(&type),
-      root_(memory_->arena.Allocate(type.size, type.alignment)) {
-  std::memset(root_, 0, type.size);  // every generated struct is empty when all its bytes are zero
-}
+      root_(schema::NewStruct(type, memory_->arena)) {}
 
 AnyDraft::AnyDraft(const schema::TypeDesc& type, AnyView base) : AnyDraft(type) {
   std::memcpy(root_, base.get(), type.size);

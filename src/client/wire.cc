@@ -80,13 +80,6 @@ std::unexpected<base::Status> Broken(std::string_view what) {
   return Error(Reason::kInternalError, "the server's answer is no valid " + std::string(what));
 }
 
-/// A zeroed struct (which is an empty one) of the type.
-char* NewStruct(const TypeDesc& type, base::Arena& arena) {
-  char* const root = static_cast<char*>(arena.Allocate(type.size, type.alignment));
-  std::memset(root, 0, type.size);
-  return root;
-}
-
 template <typename T>
 Result<const T*> DecodeMessage(std::string_view bytes, base::Arena& arena) {
   T* const root = arena.New<T>();
@@ -110,7 +103,7 @@ void SetString(char* root, const TypeDesc& type, std::string_view field, Str val
 Result<Item> DecodeBare(const TypeDesc& type, std::string_view bytes, Format format) {
   auto arena = std::make_shared<base::Arena>(type.size + 3 * bytes.size() + 256);
   const std::string_view text = arena->Copy(bytes);
-  char* const root = NewStruct(type, *arena);
+  auto* const root = static_cast<char*>(schema::NewStruct(type, *arena));
   const auto decoded = format == Format::kProtobuf
                            ? schema::DecodeProtobuf(type, text, *arena, root)
                            : schema::DecodeJson(type, text, *arena, root);

@@ -18,6 +18,9 @@
 
 namespace allot::schema {
 
+/// An empty struct of the type in the arena, for a decoder to fill.
+[[nodiscard]] void* NewStruct(const TypeDesc& type, base::Arena& arena);
+
 /// What strict decoding found in a body that lenient decoding accepts.
 struct StrictFindings {
   std::vector<std::string> errors;  // `unknown field "spec.x"`, in order of appearance

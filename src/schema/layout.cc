@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "schema/codec.h"
+
 namespace allot::schema {
 
 void ListBuilder::SortEntries() {
@@ -57,6 +59,10 @@ std::string_view GoScalarName(ValueKind kind) {
     case ValueKind::kMessage: break;
   }
   return {};
+}
+
+void* NewStruct(const TypeDesc& type, base::Arena& arena) {
+  return NewZeroed(arena, type.size, type.alignment);
 }
 
 }  // namespace allot::schema

@@ -89,14 +89,14 @@ std::vector<Fixture> Fixtures() {
 TEST(Fixtures, RoundTrip) {
   const auto fixtures = Fixtures();
   if (fixtures.empty()) {
-    GTEST_SKIP() << "no fixtures: neither $ALLOT_SHARED nor ../shared has data/k8s-fixtures";
+    GTEST_SKIP() << "no fixtures: neither $ALLOT_SHARED nor ../shared beside the checkout has "
+                    "data/k8s-fixtures";
   }
   for (const Fixture& fixture : fixtures) {
     SCOPED_TRACE(fixture.name);
     const auto& type = *fixture.type;
     base::Arena arena;
-    void* const from_json = arena.Allocate(type.size, type.alignment);
-    std::memset(from_json, 0, type.size);
+    void* const from_json = schema::NewStruct(type, arena);
     schema::StrictFindings strict;
     const auto decoded =
         schema::DecodeJson(type, fixture.json, arena, from_json, {.strict = &strict});
@@ -117,8 +117,7 @@ TEST(Fixtures, RoundTrip) {
     const auto envelope = schema::DecodeEnvelope(fixture.protobuf);
     ASSERT_TRUE(envelope.has_value());
     EXPECT_EQ(envelope->kind, fixture.kind);
-    void* const from_protobuf = arena.Allocate(type.size, type.alignment);
-    std::memset(from_protobuf, 0, type.size);
+    void* const from_protobuf = schema::NewStruct(type, arena);
     const auto parsed = schema::DecodeProtobuf(type, envelope->raw, arena, from_protobuf);
     ASSERT_TRUE(parsed.has_value()) << parsed.error().message();
     json.clear();

@@ -1,7 +1,6 @@
 // What the codec tests share: a decoded struct of a kind and its JSON.
 #pragma once
 
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -11,12 +10,7 @@
 
 namespace allot::testing {
 
-/// A zeroed struct of the type in the arena.
-inline void* NewStruct(const schema::TypeDesc& type, base::Arena& arena) {
-  void* const root = arena.Allocate(type.size, type.alignment);
-  std::memset(root, 0, type.size);
-  return root;
-}
+using schema::NewStruct;
 
 inline const schema::TypeDesc& TypeOf(std::string_view group, std::string_view kind) {
   return *api::FindKind(group, "v1", kind)->type;
