@@ -26,9 +26,6 @@ struct GateInfo {
 
 /// Every gate, indexed by Gate.
 [[nodiscard]] std::span<const GateInfo> Gates();
-[[nodiscard]] inline const GateInfo& InfoOf(Gate gate) {
-  return Gates()[static_cast<std::size_t>(gate)];
-}
 /// "ALPHA", "BETA", "" or "DEPRECATED", as kubernetes_feature_enabled labels them.
 [[nodiscard]] std::string_view StageText(GateStage stage);
 

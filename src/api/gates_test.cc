@@ -17,7 +17,7 @@ TEST(GatesTest, StockDefaults) {
   EXPECT_FALSE(gates.Enabled(Gate::kDRAListTypeAttributes));
   EXPECT_FALSE(gates.Enabled(Gate::kDRAFractionalCapacityRange));
   EXPECT_FALSE(gates.Enabled("NoSuchGate"));
-  EXPECT_EQ(InfoOf(Gate::kDRAAdminAccess).name, "DRAAdminAccess");
+  EXPECT_EQ(Gates()[static_cast<std::size_t>(Gate::kDRAAdminAccess)].name, "DRAAdminAccess");
 }
 
 TEST(GatesTest, SpecialGatesYieldToNamedOnes) {

@@ -176,21 +176,6 @@ Problems DnsSubdomainCaselessProblems(std::string_view text) {
   return out;
 }
 
-Problems Dns1035LabelProblems(std::string_view text) {
-  Problems out;
-  if (text.size() > kLabelMax) {
-    out.push_back(MaxLength(kLabelMax, LengthUnit::kCharacters));
-  }
-  if (!MatchesLabel(text) || !IsLower(text.front())) {
-    out.push_back(RegexProblem(
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-        "alphabetic character, and end with an alphanumeric character",
-        "[a-z]([-a-z0-9]*[a-z0-9])?",
-        {"my-name", "abc-123"}));
-  }
-  return out;
-}
-
 Problems QualifiedNameProblems(std::string_view text) {
   constexpr std::string_view kWhat =
       "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
@@ -353,12 +338,6 @@ Problems ObjectNameProblems(NameRule rule, std::string_view text, bool prefix) {
     text = masked;
   }
   return rule == NameRule::kDnsLabel ? DnsLabelProblems(text) : DnsSubdomainProblems(text);
-}
-
-bool IsExtendedResourceName(std::string_view text) {
-  return text.find('/') != std::string_view::npos &&
-         text.find("kubernetes.io/") == std::string_view::npos && !text.starts_with("requests.") &&
-         QualifiedNameProblems(fmt::format("requests.{}", text)).empty();
 }
 
 namespace {

@@ -25,8 +25,6 @@ enum class LengthUnit : unsigned char { kCharacters, kBytes };
 [[nodiscard]] Problems DnsSubdomainCaselessProblems(std::string_view text);
 /// The same with underscores, as search domains may have them.
 [[nodiscard]] Problems DnsSubdomainWithUnderscoreProblems(std::string_view text);
-/// RFC 1035 labels: they start with a letter.
-[[nodiscard]] Problems Dns1035LabelProblems(std::string_view text);
 /// A label key: an optional DNS subdomain and `/`, then a name of at most 63 characters.
 [[nodiscard]] Problems QualifiedNameProblems(std::string_view text);
 [[nodiscard]] Problems LabelValueProblems(std::string_view text);
@@ -49,8 +47,6 @@ enum class NameRule : unsigned char { kDnsSubdomain, kDnsLabel, kPathSegment };
 /// `prefix`: the text is a generateName, so a trailing dash is allowed.
 [[nodiscard]] Problems ObjectNameProblems(NameRule rule, std::string_view text, bool prefix);
 
-/// `<domain>/<name>`, without a `kubernetes.io/` domain, good as a quota name too.
-[[nodiscard]] bool IsExtendedResourceName(std::string_view text);
 /// Strict semver 2.0.0.
 [[nodiscard]] bool IsSemver(std::string_view text);
 /// 8-4-4-4-12 lower-case hex.

@@ -44,7 +44,6 @@ INSTANTIATE_TEST_SUITE_P(All,
                              {"subdomain_empty_part", &Subdomain, "a..b", 1},
                              {"subdomain_254", &Subdomain, std::string(254, 'a'), 1},
                              {"caseless", &DnsSubdomainCaselessProblems, "A.Example.com", 0},
-                             {"label_1035", &Dns1035LabelProblems, "1a", 1},
                              {"key", &QualifiedNameProblems, "example.com/My_name.1", 0},
                              {"key_plain", &QualifiedNameProblems, "app", 0},
                              {"key_empty", &QualifiedNameProblems, "", 2},
@@ -90,13 +89,6 @@ TEST(NamesTest, Semver) {
        {"", "1", "1.2", "1.2.3.4", "01.2.3", "v1.2.3", "1.2.3-", "1.2.3-01", "1.2.3+", "1..3"}) {
     EXPECT_FALSE(IsSemver(bad)) << bad;
   }
-}
-
-TEST(NamesTest, ExtendedResourceNames) {
-  EXPECT_TRUE(IsExtendedResourceName("example.com/gpu"));
-  EXPECT_FALSE(IsExtendedResourceName("gpu"));
-  EXPECT_FALSE(IsExtendedResourceName("requests.example.com/gpu"));
-  EXPECT_FALSE(IsExtendedResourceName("x.kubernetes.io/gpu"));
 }
 
 TEST(NamesTest, Uuids) {

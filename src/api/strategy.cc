@@ -54,8 +54,4 @@ const Strategy* FindStrategy(const schema::TypeDesc& type) {
   return nullptr;
 }
 
-std::span<const Strategy* const> Strategies() {
-  return kStrategies;
-}
-
 }  // namespace allot::api

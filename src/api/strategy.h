@@ -89,8 +89,6 @@ struct Strategy {
 /// The strategy of the kind with this table; null for kinds that are never stored (reviews,
 /// Binding).
 [[nodiscard]] const Strategy* FindStrategy(const schema::TypeDesc& type);
-/// Every strategy.
-[[nodiscard]] std::span<const Strategy* const> Strategies();
 
 /// Validates the body of `pods/NAME/binding`.
 void ValidateBinding(const void* binding, FieldErrors& errors);

@@ -20,7 +20,7 @@ struct TypeTexts {
   bool shows_value;
 };
 
-constexpr std::array<TypeTexts, 10> kTypeTexts = {{
+constexpr std::array<TypeTexts, 9> kTypeTexts = {{
     {"FieldValueRequired", "Required value", false},
     {"FieldValueInvalid", "Invalid value", true},
     {"FieldValueNotSupported", "Unsupported value", true},
@@ -29,7 +29,6 @@ constexpr std::array<TypeTexts, 10> kTypeTexts = {{
     {"FieldValueTooLong", "Too long", false},
     {"FieldValueTooMany", "Too many", true},
     {"FieldValueNotFound", "Not found", true},
-    {"FieldValueTypeInvalid", "Invalid value", true},
     {"InternalError", "Internal error", false},
 }};
 
@@ -220,9 +219,6 @@ void FieldErrors::TooMany(const Path& path, std::size_t actual, std::size_t max)
 }
 void FieldErrors::NotFound(const Path& path, const BadValue& value, std::string_view detail) {
   Add({ErrorType::kNotFound, path.ToString(), value.text(), std::string(detail)});
-}
-void FieldErrors::TypeInvalid(const Path& path, const BadValue& value, std::string_view detail) {
-  Add({ErrorType::kTypeInvalid, path.ToString(), value.text(), std::string(detail)});
 }
 void FieldErrors::Internal(const Path& path, std::string_view detail) {
   Add({ErrorType::kInternal, path.ToString(), {}, std::string(detail)});

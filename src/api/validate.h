@@ -72,22 +72,20 @@ enum class ErrorType : std::uint8_t {
   kTooLong,
   kTooMany,
   kNotFound,
-  kTypeInvalid,
   kInternal,
 };
 
 /// The rejected value as messages show it: texts quoted, numbers bare, other things as JSON.
 class BadValue {
  public:
-  BadValue(std::string_view text);  // NOLINT(google-explicit-constructor): reads well at call sites
-  BadValue(const char* text)
-      : BadValue(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
-  BadValue(const std::string& text)
-      : BadValue(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
-  BadValue(std::int64_t number);             // NOLINT(google-explicit-constructor)
-  BadValue(std::int32_t number)
-      : BadValue(std::int64_t{number}) {}  // NOLINT(google-explicit-constructor)
-  BadValue(bool value);                    // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor): reads well at call sites
+  BadValue(std::string_view text);
+  BadValue(const char* text) : BadValue(std::string_view(text)) {}
+  BadValue(const std::string& text) : BadValue(std::string_view(text)) {}
+  BadValue(std::int64_t number);
+  BadValue(std::int32_t number) : BadValue(std::int64_t{number}) {}
+  BadValue(bool value);
+  // NOLINTEND(google-explicit-constructor)
   static BadValue Null() { return Raw("null"); }
   /// Text that is shown as it is.
   static BadValue Raw(std::string text);
@@ -133,7 +131,6 @@ class FieldErrors {
   /// `must have at most N items`.
   void TooMany(const Path& path, std::size_t actual, std::size_t max);
   void NotFound(const Path& path, const BadValue& value, std::string_view detail = {});
-  void TypeInvalid(const Path& path, const BadValue& value, std::string_view detail);
   void Internal(const Path& path, std::string_view detail);
   /// One Invalid for each of `problems` (what the name checks of names.h answer).
   void InvalidAll(const Path& path,
@@ -147,7 +144,6 @@ class FieldErrors {
   [[nodiscard]] bool empty() const { return errors_.empty(); }
   [[nodiscard]] std::size_t size() const { return errors_.size(); }
   [[nodiscard]] const std::vector<FieldError>& list() const { return errors_; }
-  [[nodiscard]] std::vector<FieldError>& mutable_list() { return errors_; }
 
  private:
   std::vector<FieldError> errors_;

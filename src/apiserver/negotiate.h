@@ -11,7 +11,6 @@
 namespace allot::apiserver {
 
 enum class Format : std::uint8_t { kJson, kYaml, kProtobuf };
-inline constexpr int kFormatCount = 3;
 
 /// What the client wants the object turned into ("as=Table" and its siblings).
 enum class Shape : std::uint8_t { kObject, kTable, kPartial, kPartialList };

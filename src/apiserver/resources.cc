@@ -134,27 +134,9 @@ const Resource* ResourceSet::Find(std::string_view group,
   return nullptr;
 }
 
-const Resource* ResourceSet::FindStored(store::ResourceId id) const {
-  for (const Resource& resource : resources_) {
-    if (resource.strategy != nullptr && resource.store_id == id && resource.conversion == nullptr) {
-      return &resource;
-    }
-  }
-  return nullptr;
-}
-
 bool ResourceSet::HasGroup(std::string_view group) const {
   return std::ranges::any_of(
       resources_, [&](const Resource& resource) { return resource.info->group == group; });
-}
-
-bool ResourceSet::HasVersion(std::string_view group, std::string_view version) const {
-  for (const Resource& resource : resources_) {
-    if (resource.info->group == group && resource.info->version == version) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace allot::apiserver

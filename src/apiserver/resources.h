@@ -73,11 +73,7 @@ class ResourceSet {
   [[nodiscard]] const Resource* Find(std::string_view group,
                                      std::string_view version,
                                      std::string_view plural) const;
-  /// The resource of a store id, in its stored version.
-  [[nodiscard]] const Resource* FindStored(store::ResourceId id) const;
   [[nodiscard]] bool HasGroup(std::string_view group) const;
-  /// Whether any version or group of this name is served.
-  [[nodiscard]] bool HasVersion(std::string_view group, std::string_view version) const;
 
  private:
   std::vector<Resource> resources_;

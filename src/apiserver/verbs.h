@@ -18,7 +18,6 @@ enum class Verb : std::uint8_t {
   kUpdate,
   kWatch,
 };
-inline constexpr int kVerbCount = 8;
 
 /// The word of discovery and authorization ("deletecollection").
 [[nodiscard]] constexpr std::string_view VerbText(Verb verb) {

@@ -14,7 +14,6 @@ namespace allot::base {
 template <typename T>
 class RefCounted {
  public:
-  RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
@@ -34,6 +33,9 @@ class RefCounted {
   ~RefCounted() = default;
 
  private:
+  friend T;  // only `class T : public RefCounted<T>` is meant
+  RefCounted() = default;
+
   mutable std::atomic<std::uint32_t> count_{1};
 };
 

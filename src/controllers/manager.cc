@@ -115,10 +115,6 @@ std::vector<Row> Rows() {
 
 }  // namespace
 
-std::span<const std::string_view> KnownControllers() {
-  return kKnown;
-}
-
 bool IsEnabled(std::string_view value, std::string_view name) {
   bool star = false;
   int decided = 0;

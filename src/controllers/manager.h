@@ -50,7 +50,5 @@ class Manager {
 
 /// Whether `--controllers VALUE` turns this controller on.
 [[nodiscard]] bool IsEnabled(std::string_view value, std::string_view name);
-/// All names --controllers accepts: those of kube-controller-manager, also the ones we do not have.
-[[nodiscard]] std::span<const std::string_view> KnownControllers();
 
 }  // namespace allot::controllers

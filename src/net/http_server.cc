@@ -68,7 +68,6 @@ class ServerImpl final : public Server, public ServerHost, public FdHandler {
   [[nodiscard]] std::uint16_t port() const override { return AddressPort(address_); }
   [[nodiscard]] std::string address() const override { return AddressText(address_); }
   void Shutdown(std::chrono::milliseconds grace, Task done) override;
-  void ReplaceTls(std::shared_ptr<const TlsContext> tls) override { options_.tls = std::move(tls); }
   [[nodiscard]] const ServerCounters& counters() const override { return counters_; }
 
   // ServerHost

@@ -81,8 +81,6 @@ class Server {
   /// for `grace`, then closes. `done` is called on the loop thread. A watch is ended by its
   /// writer's owner or at the end of the grace.
   virtual void Shutdown(std::chrono::milliseconds grace, Task done) = 0;
-  /// New connections use this context (rotated certificates).
-  virtual void ReplaceTls(std::shared_ptr<const TlsContext> tls) = 0;
   [[nodiscard]] virtual const ServerCounters& counters() const = 0;
 
  protected:

@@ -91,7 +91,6 @@ class ServerConnection final : public FdHandler, public TurnEndHandler {
 
   [[nodiscard]] ServerHost& host() { return host_; }
   [[nodiscard]] const std::shared_ptr<const ConnectionInfo>& info() const { return info_; }
-  [[nodiscard]] bool output_blocked() const { return blocked_; }
 
   std::size_t index = 0;  // in the server's list
 

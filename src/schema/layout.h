@@ -120,7 +120,6 @@ class ListBuilder {
     std::memset(element, 0, size_);
     return element;
   }
-  void DropLast() { --count_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] char* operator[](std::uint32_t i) const {
     return items_ + static_cast<std::size_t>(i) * size_;

@@ -32,10 +32,6 @@ base::Ref<const Object> Object::Make(const ObjectHeader& header,
   return base::Ref<const Object>::Adopt(object);
 }
 
-base::Ref<const Object> Object::WithRevision(std::int64_t revision) const {
-  return Make({type_, namespace_text_, name_, uid_}, body_, revision);
-}
-
 void Object::Destroy(const Object* object) {
   object->~Object();
   ::operator delete(const_cast<Object*>(object));

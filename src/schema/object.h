@@ -36,9 +36,6 @@ class Object final : public base::RefCounted<Object> {
   [[nodiscard]] static base::Ref<const Object> Make(const ObjectHeader& header,
                                                     std::string_view body,
                                                     std::int64_t revision = 0);
-  /// The same record at another revision; shares nothing. Used once, when the store assigns the
-  /// revision.
-  [[nodiscard]] base::Ref<const Object> WithRevision(std::int64_t revision) const;
 
   [[nodiscard]] const TypeDesc& type() const { return *type_; }
   [[nodiscard]] Str namespace_() const { return namespace_text_; }

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/local_impl.h"
 
 namespace allot::store {
@@ -13,10 +14,6 @@ namespace {
 constexpr auto kTick =
     std::chrono::seconds(1);  // between looks at the retention while rows are dead
 constexpr int kFatalExit = 70;
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 }  // namespace
 
@@ -94,7 +91,7 @@ void LocalStore::CommitTaken() {
     batches_.fetch_add(1, std::memory_order_relaxed);
     writes_.fetch_add(batch.size(), std::memory_order_relaxed);
     if (metrics_ != nullptr) {
-      metrics_->commit_seconds.Observe(Seconds(took));
+      metrics_->commit_seconds.Observe(base::Seconds(took));
       metrics_->batch_rows.Observe(static_cast<double>(batch.size()));
       metrics_->writes.Add(batch.size());
     }

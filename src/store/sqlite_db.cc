@@ -32,11 +32,6 @@ void SqliteStatement::BindBlob(int parameter, std::string_view bytes) {
   sqlite3_bind_blob64(statement_.get(), parameter, data, bytes.size(), SQLITE_STATIC);
 }
 
-void SqliteStatement::BindText(int parameter, std::string_view text) {
-  const char* const data = text.data() != nullptr ? text.data() : "";
-  sqlite3_bind_text64(statement_.get(), parameter, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
-}
-
 void SqliteStatement::BindNull(int parameter) {
   sqlite3_bind_null(statement_.get(), parameter);
 }

@@ -27,7 +27,6 @@ class SqliteStatement {
   void BindInteger(int parameter, std::int64_t value);
   /// Lifetime: `bytes` until the next Step or Reset.
   void BindBlob(int parameter, std::string_view bytes);
-  void BindText(int parameter, std::string_view text);
   void BindNull(int parameter);
   /// The result code of SQLite: SQLITE_ROW, SQLITE_DONE or an error.
   [[nodiscard]] int Step();

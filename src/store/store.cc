@@ -33,19 +33,6 @@ class WaitingSink final : public CommitSink {
   std::optional<base::Status> error_;
 };
 
-// Calls a function once and goes.
-class CallingSink final : public CommitSink {
- public:
-  explicit CallingSink(std::function<void(const CommitOutcome&)> done) : done_(std::move(done)) {}
-  void OnCommitted(std::span<const CommitOutcome> outcomes) override {
-    const std::unique_ptr<CallingSink> self(this);
-    done_(outcomes.front());
-  }
-
- private:
-  std::function<void(const CommitOutcome&)> done_;
-};
-
 }  // namespace
 
 base::Result<base::Ref<const Entry>> Store::CommitAndWait(Op op, Ack ack) {
@@ -58,16 +45,6 @@ base::Result<base::Ref<const Entry>> Store::CommitAndWait(Op op, Ack ack) {
     if (auto error = sink.Wait()) {
       return base::Error(*std::move(error));
     }
-  }
-  return entry;
-}
-
-base::Result<base::Ref<const Entry>> Store::CommitThen(
-    Op op, std::function<void(const CommitOutcome&)> done) {
-  auto sink = std::make_unique<CallingSink>(std::move(done));
-  auto entry = Commit(std::move(op), sink.get(), 0);
-  if (entry) {
-    static_cast<void>(sink.release());  // it deletes itself after its one call
   }
   return entry;
 }

@@ -152,9 +152,6 @@ class Store {
 
   /// As Commit, but waits as `ack` says. REQUIRES: not on the writer thread.
   base::Result<base::Ref<const Entry>> CommitAndWait(Op op, Ack ack = Ack::kDurable);
-  /// As Commit; `done` is called once, on the writer thread, unless an error is returned.
-  base::Result<base::Ref<const Entry>> CommitThen(Op op,
-                                                  std::function<void(const CommitOutcome&)> done);
 };
 
 }  // namespace allot::store

@@ -123,16 +123,6 @@ base::Result<Logger> Logger::Make(const LogOptions& options) {
   return made;
 }
 
-Logger Logger::With(std::initializer_list<Field> fields) const {
-  Logger made = *this;
-  if (sink_ != nullptr) {
-    for (const Field& field : fields) {
-      AppendField(made.fields_, sink_->format, field);
-    }
-  }
-  return made;
-}
-
 Logger Logger::Named(std::string_view name) const {
   Logger made = *this;
   made.name_ = name;
@@ -168,7 +158,6 @@ void Logger::Log(Level level, std::string_view message, std::initializer_list<Fi
     line += name_.empty() ? "" : ": ";
     line += message;
   }
-  line += fields_;
   for (const Field& field : fields) {
     AppendField(line, sink_->format, field);
   }
@@ -180,20 +169,6 @@ void Logger::Flush() const {
   if (sink_ != nullptr) {
     sink_->logger.flush();
   }
-}
-
-base::Result<Level> ParseLevel(std::string_view text) {
-  for (std::size_t i = 0; i < std::size(kLevels); ++i) {
-    if (text == kLevels[i]) {
-      return static_cast<Level>(i);
-    }
-  }
-  if (text == "warn") {
-    return Level::kWarning;
-  }
-  return base::Error(
-      base::Reason::kBadRequest,
-      fmt::format("unknown log level \"{}\": use debug, info, warning or error", text));
 }
 
 }  // namespace allot::telemetry

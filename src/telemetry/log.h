@@ -59,8 +59,6 @@ class Logger {
   /// Errors: the log file cannot be opened.
   static base::Result<Logger> Make(const LogOptions& options);
 
-  /// A logger whose lines also carry `fields`.
-  [[nodiscard]] Logger With(std::initializer_list<Field> fields) const;
   /// A logger for the component `name`.
   [[nodiscard]] Logger Named(std::string_view name) const;
 
@@ -85,10 +83,6 @@ class Logger {
   struct Sink;
   std::shared_ptr<Sink> sink_;
   std::string name_;
-  std::string fields_;  // already formatted
 };
-
-/// The level spelt debug, info, warning (or warn) or error. Errors: another word.
-[[nodiscard]] base::Result<Level> ParseLevel(std::string_view text);
 
 }  // namespace allot::telemetry

@@ -26,8 +26,8 @@ class LogTest : public ::testing::Test {
 TEST_F(LogTest, TextQuotesOnlyWhatNeedsIt) {
   Make(LogFormat::kText)
       .Named("store")
-      .With({{"node", "a"}})
-      .Info("opened", {{"revision", 12}, {"path", "a b"}, {"ok", true}, {"share", 0.5}});
+      .Info("opened",
+            {{"node", "a"}, {"revision", 12}, {"path", "a b"}, {"ok", true}, {"share", 0.5}});
   EXPECT_THAT(
       lines_,
       ElementsAre(EndsWith("Z info    store: opened node=a revision=12 path=\"a b\" ok=true "
@@ -52,18 +52,12 @@ TEST_F(LogTest, LevelsBelowAreDropped) {
 TEST_F(LogTest, DefaultLoggerDiscards) {
   const Logger logger;
   EXPECT_FALSE(logger.Enabled(Level::kError));
-  logger.With({{"a", 1}}).Error("nothing happens");
+  logger.Error("nothing happens", {{"a", 1}});
   logger.Flush();
 }
 
 TEST_F(LogTest, BadFileIsAnError) {
   EXPECT_FALSE(Logger::Make({.file = "/proc/none/x.log"}).has_value());
-}
-
-TEST(ParseLevelTest, Words) {
-  EXPECT_EQ(*ParseLevel("warn"), Level::kWarning);
-  EXPECT_EQ(*ParseLevel("debug"), Level::kDebug);
-  EXPECT_THAT(ParseLevel("loud").error().message(), HasSubstr("unknown log level \"loud\""));
 }
 
 }  // namespace

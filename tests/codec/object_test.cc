@@ -27,7 +27,6 @@ TEST(Object, DecodesWithHeaderFilledIn) {
     const auto record = Record(R"({"metadata":{"name":"a","resourceVersion":"3"}})", 42);
     EXPECT_EQ(record->name(), "a");
     EXPECT_EQ(record->uid(), "u");
-    EXPECT_EQ(record->WithRevision(7)->revision(), 7);
     auto decoded = schema::DecodeAs<api::core::Namespace>(record);
     ASSERT_TRUE(decoded.has_value());
     view = *decoded;
