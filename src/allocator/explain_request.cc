@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "allocator/explainer.h"
+#include "api/object_key.h"
 
 namespace allot::allocator {
 
@@ -279,7 +280,7 @@ std::string Explainer::HoldersText(const PreparedRequest& request) const {
     }
     for (const auto& holder : problem_.state->Holders(candidate.device->id)) {
       if (!holder.claim->name.empty()) {
-        claims.insert(fmt::format("{}/{}", holder.claim->namespace_, holder.claim->name));
+        claims.insert(api::KeyOf(holder.claim->namespace_, holder.claim->name));
       }
     }
   }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "api/object_key.h"
+
 namespace allot::allocator {
 namespace {
 
@@ -65,9 +67,7 @@ class Compiler {
   void AddClaim(const res::ResourceClaim& claim) {
     PreparedClaim prepared;
     prepared.claim = &claim;
-    prepared.display = claim.metadata.namespace_.empty()
-                           ? std::string(claim.metadata.name)
-                           : fmt::format("{}/{}", claim.metadata.namespace_, claim.metadata.name);
+    prepared.display = api::KeyOf(claim.metadata);
     for (std::size_t i = 0; i < claim.spec.devices.requests.size(); ++i) {
       AddRequest(prepared, claim.spec.devices.requests[i], i);
     }

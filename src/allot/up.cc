@@ -11,7 +11,6 @@
 #include "allot/signals.h"
 #include "allot/verbs.h"
 #include "cli/flags.h"
-#include "cli/version.h"
 
 namespace allot {
 namespace {
@@ -120,13 +119,11 @@ int RunUp(cli::Arguments arguments, const cli::Io& io) {
   BlockEndSignals();
   auto options = ToOptions(flags, io);
   if (!options) {
-    io.err("error: " + options.error().message() + "\n");
-    return cli::kUsage;
+    return cli::Fail(io, options.error().message(), cli::kUsage);
   }
   auto plane = ControlPlane::Start(*std::move(options));
   if (!plane) {
-    io.err("error: " + plane.error().message() + "\n");
-    return cli::kFailed;
+    return cli::Fail(io, plane.error().message(), cli::kFailed);
   }
   io.out(
       "allot is ready: " + (*plane)->url() +

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "inventory/gates.h"
 
@@ -99,7 +100,7 @@ class Simulator {
     counted.status.node_allocatable_resource_claim_statuses = taken;
     const auto [ns, name] = KeyOf(pod.metadata);
     const std::string uid =
-        pod.metadata.uid.empty() ? fmt::format("{}/{}", ns, name) : std::string(pod.metadata.uid);
+        pod.metadata.uid.empty() ? api::KeyOf(ns, name) : std::string(pod.metadata.uid);
     counted.metadata.uid = uid;
     view_.UpsertPod(counted, node);
   }
@@ -213,7 +214,7 @@ class Simulator {
       auto* const claim = arena->New<res::ResourceClaim>();
       claim->metadata.name = arena->Copy(name);
       claim->metadata.namespace_ = arena->Copy(ns);
-      claim->metadata.uid = arena->Copy(fmt::format("{}/{}", ns, name));
+      claim->metadata.uid = arena->Copy(api::KeyOf(ns, name));
       claim->spec = from->second->spec.spec;
       out_.arenas.push_back(std::move(arena));
       return &(claims_[{ns, name}] = {claim, nullptr});

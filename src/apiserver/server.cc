@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "api/version.h"
 #include "apiserver/bootstrap.h"
 #include "apiserver/discovery.h"
 #include "apiserver/handler.h"
@@ -74,8 +75,10 @@ Result<store::Value> ReviveRow(std::string_view path,
 
 std::string VersionJson(std::string_view version) {
   return fmt::format(
-      R"({{"major":"1","minor":"37","emulationMajor":"1","emulationMinor":"37","minCompatibilityMajor":"1","minCompatibilityMinor":"36","gitVersion":"{}","gitCommit":"","gitTreeState":"clean","buildDate":"1970-01-01T00:00:00Z","goVersion":"","compiler":"clang","platform":"linux/amd64"}})"
+      R"({{"major":"1","minor":"{0}","emulationMajor":"1","emulationMinor":"{0}","minCompatibilityMajor":"1","minCompatibilityMinor":"{1}","gitVersion":"{2}","gitCommit":"","gitTreeState":"clean","buildDate":"1970-01-01T00:00:00Z","goVersion":"","compiler":"clang","platform":"linux/amd64"}})"
       "\n",
+      api::kKubernetesMinor,
+      api::kOldestCompatibleMinor,
       version);
 }
 
@@ -106,13 +109,6 @@ class ServerImpl final : public Server {
   std::uint16_t port() const override { return port_; }
   const std::string& ca_pem() const override { return pki_.ca().certificate_pem; }
   std::string AdminKubeconfig() const override { return Kubeconfig(pki_.admin(), kAdminUser); }
-  Result<std::string> KubeconfigFor(std::string_view user,
-                                    const std::vector<std::string>& groups) const override {
-    ALLOT_ASSIGN_OR_RETURN(
-        const net::KeyPair pair,
-        net::CreateClientCertificate(pki_.ca(), user, groups, options_.clock->Now()));
-    return Kubeconfig(pair, user);
-  }
   client::Backend& backend() override { return *backend_; }
   const api::GateSet& gates() const override { return gates_; }
   telemetry::Registry& metrics() override { return *metrics_; }

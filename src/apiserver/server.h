@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/gates.h"
+#include "api/version.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "client/backend.h"
@@ -35,7 +36,8 @@ struct ServerOptions {
                                               "system:kube-controller-manager",
                                               "system:node-agent",
                                               "system:device-driver"};
-  std::string version = "v1.37.2+allot";  ///< gitVersion of /version
+  std::string version =
+      std::string(api::kKubernetesVersion) + "+allot";  ///< gitVersion of /version
   telemetry::Logger logger{};
   telemetry::Registry* metrics = nullptr;  ///< null: the server makes its own
   const base::Clock* clock = &base::SystemClock();
@@ -63,9 +65,6 @@ class Server {
   [[nodiscard]] virtual const std::string& ca_pem() const = 0;
   /// A kubeconfig with a client certificate of a member of system:masters.
   [[nodiscard]] virtual std::string AdminKubeconfig() const = 0;
-  /// A kubeconfig with a fresh client certificate. Errors: of the certificate code.
-  [[nodiscard]] virtual base::Result<std::string> KubeconfigFor(
-      std::string_view user, const std::vector<std::string>& groups) const = 0;
   /// For client::LocalClient. Lifetime: until Stop.
   [[nodiscard]] virtual client::Backend& backend() = 0;
   [[nodiscard]] virtual const api::GateSet& gates() const = 0;

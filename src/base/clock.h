@@ -12,6 +12,11 @@ using WallTime = std::chrono::time_point<std::chrono::system_clock, std::chrono:
 /// Monotonic time, for intervals.
 using MonoTime = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
+/// An interval as metrics and reports show it. Unit: seconds.
+[[nodiscard]] constexpr double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 class Clock {
  public:
   virtual ~Clock() = default;

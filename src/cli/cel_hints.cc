@@ -7,28 +7,10 @@
 
 #include "cel/bind.h"
 #include "cel/cel.h"
+#include "cli/edit_distance.h"
 
 namespace allot::cli {
 namespace {
-
-// Levenshtein's distance.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    row[j] = j;
-  }
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t next =
-          std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = row[j];
-      row[j] = next;
-    }
-  }
-  return row[b.size()];
-}
 
 /// A read of device.attributes or device.capacity as far as the text shows it.
 struct Read {
@@ -179,7 +161,7 @@ class Hints {
     std::size_t best_distance = read.name.size() / 3 + 3;
     ForEach(read.capacity, [&](const cel::QualifiedName& name) {
       const std::size_t distance =
-          Distance(name.id, read.name) + (name.domain == read.domain ? 0U : 1U);
+          EditDistance(name.id, read.name) + (name.domain == read.domain ? 0U : 1U);
       if (distance < best_distance) {
         best_distance = distance;
         best = {std::string(name.domain), std::string(name.id)};

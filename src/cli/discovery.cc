@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "cli/edit_distance.h"
 #include "client/rest.h"
 
 namespace allot::cli {
@@ -27,23 +28,6 @@ std::string Lower(std::string_view text) {
     return static_cast<char>(std::tolower(c));
   });
   return out;
-}
-
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    row[j] = j;
-  }
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -133,7 +117,7 @@ base::Result<const ApiResource*> Discovery::Find(std::string_view text) const {
   std::size_t best = 3;  // more than two letters off is no misspelling
   for (const ApiResource& resource : resources_) {
     if (const std::size_t distance =
-            std::min(Distance(word, resource.plural), Distance(word, resource.singular));
+            std::min(EditDistance(word, resource.plural), EditDistance(word, resource.singular));
         distance < best) {
       best = distance;
       hint = "; did you mean \"" + resource.plural + "\"?";

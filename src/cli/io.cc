@@ -88,4 +88,9 @@ base::Result<std::string> ReadFile(const Io& io, const std::string& path) {
   return std::move(text).str();
 }
 
+int Fail(const Io& io, std::string_view text, int code) {
+  io.err("error: " + std::string(text) + "\n");
+  return code;
+}
+
 }  // namespace allot::cli

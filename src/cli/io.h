@@ -42,4 +42,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 
+/// Says "error: TEXT"; returns `code`.
+int Fail(const Io& io, std::string_view text, int code);
+
 }  // namespace allot::cli

@@ -1,5 +1,5 @@
 // allot version: of this program and, where one is reachable, of the server.
-#include "cli/version.h"
+#include "api/version.h"
 
 #include "cli/connection.h"
 #include "cli/flags.h"
@@ -16,8 +16,8 @@ int RunVersion(Arguments arguments, const Io& io) {
   if (const auto end = parser.Begin(arguments, io)) {
     return *end;
   }
-  io.out("allot: " + std::string(kVersion) +
-         "\nKubernetes API: " + std::string(kKubernetesVersion) + "\n");
+  io.out("allot: " + std::string(ALLOT_VERSION) +
+         "\nKubernetes API: " + std::string(api::kKubernetesVersion) + "\n");
   if (client_only) {
     return kOk;
   }

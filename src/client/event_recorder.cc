@@ -64,13 +64,6 @@ bool Retriable(const base::Status& status) {
 
 }  // namespace
 
-quantity::Time ToTime(base::WallTime time) {
-  const std::int64_t nanos = time.time_since_epoch().count();
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  return {
-      .seconds = nanos / kSecond, .nanos = static_cast<std::int32_t>(nanos % kSecond), .set = true};
-}
-
 template <typename V>
 V& EventRecorder::Cache<V>::At(const std::string& key) {
   const auto [it, inserted] = values.try_emplace(key);
@@ -113,7 +106,7 @@ void EventRecorder::Record(const EventSubject& about,
   entry.action = action;
   entry.message = Cut(message);
   const base::WallTime now = loop_.clock().Now();
-  entry.first = entry.last = ToTime(now);
+  entry.first = entry.last = quantity::ToTime(now);
   // Names carry the time in nanoseconds; two events of one object must differ.
   last_stamp_ = std::max(last_stamp_ + 1, now.time_since_epoch().count());
   entry.event_name = fmt::format("{}.{:x}", about.name, last_stamp_);

@@ -37,9 +37,6 @@ struct EventSubject {
   Revision revision = 0;
 };
 
-/// The wall time as a value of the API.
-[[nodiscard]] quantity::Time ToTime(base::WallTime time);
-
 class EventRecorder {
  public:
   struct Options {
@@ -102,7 +99,6 @@ class EventRecorder {
     std::unordered_map<std::string, V> values;
     std::deque<std::string> order;
     V& At(const std::string& key);
-    void Erase(const std::string& key) { values.erase(key); }
   };
 
   void RecordSeries(Entry entry);

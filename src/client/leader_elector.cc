@@ -71,7 +71,7 @@ base::Result<void> LeaderElector::CreateLease() {
   schema::Draft<Lease> draft;
   draft->metadata.name = draft.Copy(options_.name);
   draft->metadata.namespace_ = draft.Copy(options_.ns);
-  const quantity::Time now = ToTime(loop_.clock().Now());
+  const quantity::Time now = quantity::ToTime(loop_.clock().Now());
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(options_.lease_duration).count();
   draft.Set(draft->spec.holder_identity, draft.Copy(options_.identity));
@@ -113,7 +113,7 @@ base::Result<void> LeaderElector::TryAcquireOrRenew() {
     }
   }
   schema::Draft<Lease> draft(lease->view);
-  const quantity::Time now = ToTime(loop_.clock().Now());
+  const quantity::Time now = quantity::ToTime(loop_.clock().Now());
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(options_.lease_duration).count();
   draft.Set(draft->spec.holder_identity, draft.Copy(options_.identity));
@@ -147,7 +147,7 @@ void LeaderElector::Release() {
     return;
   }
   schema::Draft<Lease> draft(lease->view);
-  const quantity::Time now = ToTime(loop_.clock().Now());
+  const quantity::Time now = quantity::ToTime(loop_.clock().Now());
   draft.Set(draft->spec.holder_identity, schema::Str());
   draft.Set(draft->spec.lease_duration_seconds, 1);
   draft.Set(draft->spec.renew_time, now);

@@ -4,6 +4,7 @@
 
 #include "api/core/v1.gen.h"
 #include "api/meta/v1.gen.h"
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 
 namespace allot::controllers {
@@ -77,30 +78,13 @@ int AddPodsByClaim(client::Informer& pods) {
     for (const api::core::PodResourceClaim& entry : pod.spec.resource_claims) {
       const api::ClaimRef ref = api::ResolveClaim(pod, entry);
       if (ref.state == api::ClaimRefState::kNamed) {
-        keys.push_back(KeyOf(pod.metadata.namespace_, ref.name));
+        keys.push_back(api::KeyOf(pod.metadata.namespace_, ref.name));
       }
     }
     if (const auto* const extended = pod.status.extended_resource_claim_status) {
-      keys.push_back(KeyOf(pod.metadata.namespace_, extended->resource_claim_name));
+      keys.push_back(api::KeyOf(pod.metadata.namespace_, extended->resource_claim_name));
     }
   });
-}
-
-std::string KeyOf(std::string_view ns, std::string_view name) {
-  std::string key;
-  key.reserve(ns.size() + name.size() + 1);
-  if (!ns.empty()) {
-    key.append(ns).push_back('/');
-  }
-  return key.append(name);
-}
-
-std::pair<std::string_view, std::string_view> SplitKey(std::string_view key) {
-  const std::size_t slash = key.find('/');
-  if (slash == std::string_view::npos) {
-    return {{}, key};
-  }
-  return {key.substr(0, slash), key.substr(slash + 1)};
 }
 
 }  // namespace allot::controllers

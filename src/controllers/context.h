@@ -71,8 +71,4 @@ void Watch(Context& context, client::WorkQueue& queue);
 /// The index of pods by the claims they use ("namespace/name"), also claims for extended resources.
 int AddPodsByClaim(client::Informer& pods);
 
-/// "namespace/name", or "name" without a namespace; and its parts.
-[[nodiscard]] std::string KeyOf(std::string_view ns, std::string_view name);
-[[nodiscard]] std::pair<std::string_view, std::string_view> SplitKey(std::string_view key);
-
 }  // namespace allot::controllers

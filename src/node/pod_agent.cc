@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "schema/codec.h"
 
@@ -15,13 +16,6 @@ using std::chrono::seconds;
 
 constexpr milliseconds kFirstRetry{500};
 constexpr int kTries = 5;
-
-std::string ClaimKey(std::string_view ns, std::string_view name) {
-  std::string key(ns);
-  key += '/';
-  key += name;
-  return key;
-}
 
 /// The claims that the pod uses, also the one for extended resources; nothing while one of them has
 /// not been made (the pod's status will tell).
@@ -124,7 +118,7 @@ void PodAgent::OnPods(std::span<const client::Change> changes) {
 void PodAgent::OnClaims(std::span<const client::Change> changes) {
   for (const client::Change& change : changes) {
     const auto& object = *change.item.object;
-    const auto found = waiting_.find(ClaimKey(object.namespace_(), object.name()));
+    const auto found = waiting_.find(api::KeyOf(object.namespace_(), object.name()));
     if (found == waiting_.end()) {
       continue;
     }
@@ -219,7 +213,7 @@ bool PodAgent::PrepareClaims(Entry& entry, const std::string& uid) {
     const auto claim =
         item.object ? client::ViewOf<Claim>(item) : base::Result<client::Typed<Claim>>();
     if (!item.object || !claim || !IsReadyFor(**claim, pod, ref)) {
-      std::string key = ClaimKey(pod.metadata.namespace_, ref.name);
+      std::string key = api::KeyOf(pod.metadata.namespace_, ref.name);
       waiting_[key].insert(uid);
       entry.waits_for.push_back(std::move(key));
       ready = false;
@@ -238,7 +232,7 @@ bool PodAgent::PrepareClaims(Entry& entry, const std::string& uid) {
       Retry(entry, uid);
       return false;
     }
-    ++users_[ClaimKey(entry.node, claim_uid)];
+    ++users_[api::KeyOf(entry.node, claim_uid)];
     entry.prepared.push_back(std::move(claim_uid));
   }
   return ready;
@@ -260,7 +254,7 @@ void PodAgent::StopWaiting(Entry& entry, const std::string& uid) {
 bool PodAgent::UnprepareClaims(Entry& entry) {
   std::vector<std::string> kept;
   for (std::string& claim_uid : entry.prepared) {
-    const std::string key = ClaimKey(entry.node, claim_uid);
+    const std::string key = api::KeyOf(entry.node, claim_uid);
     const auto users = users_.find(key);
     if (users != users_.end() && users->second > 1) {
       --users->second;  // another pod of the node still uses it

@@ -14,10 +14,9 @@ using std::chrono::seconds;
 constexpr seconds kFirstBackoff{10};
 constexpr seconds kMostBackoff{300};
 
-quantity::Time ToTime(base::WallTime at) {
-  return {.seconds = std::chrono::duration_cast<seconds>(at.time_since_epoch()).count(),
-          .nanos = 0,
-          .set = true};
+/// As metav1.Time: without the fraction.
+quantity::Time WholeSeconds(base::WallTime at) {
+  return quantity::ToTime(std::chrono::floor<seconds>(at));
 }
 
 base::WallTime FromTime(const quantity::Time& time) {
@@ -225,12 +224,12 @@ void PodSim::FillContainer(schema::Draft<Pod>& draft,
     auto& terminated = draft.Mutable(state.terminated);
     terminated.exit_code = container.run.exit_code;
     terminated.reason = container.run.exit_code == 0 ? "Completed" : "Error";
-    terminated.started_at = ToTime(container.started);
-    terminated.finished_at = ToTime(container.ended);
+    terminated.started_at = WholeSeconds(container.started);
+    terminated.finished_at = WholeSeconds(container.ended);
     terminated.container_id = out.container_id;
   };
   if (running) {
-    draft.Mutable(out.state.running).started_at = ToTime(container.started);
+    draft.Mutable(out.state.running).started_at = WholeSeconds(container.started);
   } else if (container.backing_off) {
     auto& waiting = draft.Mutable(out.state.waiting);
     waiting.reason = "CrashLoopBackOff";
@@ -254,7 +253,7 @@ void PodSim::Fill(schema::Draft<Pod>& draft, base::WallTime now) const {
   status.pod_ip = draft.Copy(place_.pod_ip);
   status.pod_ips = {};
   draft.MutableList(status.pod_ips, 1)[0].ip = status.pod_ip;
-  draft.Set(status.start_time, ToTime(started_));
+  draft.Set(status.start_time, WholeSeconds(started_));
   const auto count = [this](bool main) {
     return static_cast<std::size_t>(
         std::count_if(containers_.begin(), containers_.end(), [main](const Container& c) {
@@ -263,9 +262,9 @@ void PodSim::Fill(schema::Draft<Pod>& draft, base::WallTime now) const {
   };
   status.container_statuses = {};
   status.init_container_statuses = {};
-  ContainerStatus* main = draft.MutableList(status.container_statuses, count(true));
-  ContainerStatus* init = draft.MutableList(status.init_container_statuses, count(false));
-  if (count(false) == 0) {
+  ContainerStatus* main = draft.MutableList(status.container_statuses, count(/*main=*/true));
+  ContainerStatus* init = draft.MutableList(status.init_container_statuses, count(/*main=*/false));
+  if (count(/*main=*/false) == 0) {
     status.init_container_statuses = {};
   }
   bool all_ready = true;
@@ -286,7 +285,7 @@ void PodSim::Fill(schema::Draft<Pod>& draft, base::WallTime now) const {
     auto& condition = draft.MutableList(list, is_new ? 1 : 0)[at];
     const std::string_view text = value ? "True" : "False";
     if (is_new || condition.status != text) {
-      condition.last_transition_time = ToTime(now);
+      condition.last_transition_time = WholeSeconds(now);
     }
     condition.type = type;
     condition.status = text;

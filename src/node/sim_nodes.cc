@@ -4,6 +4,7 @@
 
 #include "api/coordination/v1.gen.h"
 #include "api/core/v1.gen.h"
+#include "api/version.h"
 #include "client/typed.h"
 #include "quantity/quantity.h"
 #include "quantity/time.h"
@@ -21,13 +22,6 @@ constexpr std::size_t kBeatsPerSecond = 200;  // most renewals a second over all
 constexpr milliseconds kLeastPeriod{10'000};
 constexpr milliseconds kMostPeriod{40'000};
 constexpr milliseconds kBeatStep{250};
-
-quantity::Time ToTime(base::WallTime now) {
-  const auto nanos = now.time_since_epoch().count();
-  return {.seconds = nanos / 1'000'000'000,
-          .nanos = static_cast<std::int32_t>(nanos % 1'000'000'000),
-          .set = true};
-}
 
 std::string Address(std::size_t index) {
   return "10." + std::to_string(index / 65536 % 64) + "." + std::to_string(index / 256 % 256) +
@@ -77,7 +71,7 @@ void FillStatus(schema::Draft<Node>& draft,
   status.node_info.os_image = "allot simulated node";
   status.node_info.kernel_version = "6.1.0-sim";
   status.node_info.container_runtime_version = "allot-sim://0.1.0";
-  status.node_info.kubelet_version = "v1.37.2";
+  status.node_info.kubelet_version = api::kKubernetesVersion;
 }
 
 }  // namespace
@@ -97,7 +91,7 @@ base::Result<std::vector<std::string>> SimNodes::Register(const std::vector<Node
 }
 
 base::Result<std::string> SimNodes::RegisterOne(const NodeSpec& spec, std::size_t index) {
-  const quantity::Time now = ToTime(loop_.clock().Now());
+  const quantity::Time now = quantity::ToTime(loop_.clock().Now());
   schema::Draft<Node> draft;
   draft->metadata.name = draft.Copy(spec.name);
   for (const auto& [key, value] : spec.labels) {
@@ -164,7 +158,7 @@ base::Result<void> SimNodes::Renew(std::size_t at) {
   owner[0].uid = uids_[at];
   lease.Set(lease->spec.holder_identity, schema::Str(names_[at]));
   lease.Set(lease->spec.lease_duration_seconds, kLeaseSeconds);
-  lease.Set(lease->spec.renew_time, ToTime(loop_.clock().Now()));
+  lease.Set(lease->spec.renew_time, quantity::ToTime(loop_.clock().Now()));
   client::WriteOptions options{.ack = client::Ack::kSequenced};
   if (leases_[at] == 0) {
     const auto created = client::Create(client_, lease, options);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/object_key.h"
 #include "placement/node_allocatable.h"
 #include "placement/placer_impl.h"
 
@@ -33,9 +34,7 @@ std::string FatalText(std::string_view error) {
 }  // namespace
 
 std::string Display(const res::ResourceClaim& claim) {
-  return claim.metadata.namespace_.empty()
-             ? std::string(claim.metadata.name)
-             : fmt::format("{}/{}", claim.metadata.namespace_, claim.metadata.name);
+  return api::KeyOf(claim.metadata);
 }
 
 allocator::PreparedPtr PreparedCache::Get(const ShapeKey& key,

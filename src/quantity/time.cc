@@ -1,6 +1,7 @@
 #include "quantity/time.h"
 
 #include <array>
+#include <chrono>
 #include <limits>
 
 #include <fmt/format.h>
@@ -192,6 +193,13 @@ base::Result<OffsetTime> ParseOffsetTime(std::string_view text) {
   const std::int64_t local =
       DaysFromCivil(year, month, day) * 86'400 + hour * 3600 + minute * 60 + second;
   return OffsetTime{local - offset.seconds, nanos, offset.seconds};
+}
+
+Time ToTime(base::WallTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {.seconds = seconds.time_since_epoch().count(),
+          .nanos = static_cast<std::int32_t>((time - seconds).count()),
+          .set = true};
 }
 
 base::Result<Time> ParseTime(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/status.h"
 
 namespace allot::quantity {
@@ -20,6 +21,8 @@ struct Time {
   friend auto operator<=>(const Time&, const Time&) = default;
 };
 
+/// The wall time as a value of the API.
+[[nodiscard]] Time ToTime(base::WallTime time);
 /// Parses RFC 3339, with or without fraction. Errors: kInvalid with Go's text
 /// (`parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse ...`).
 [[nodiscard]] base::Result<Time> ParseTime(std::string_view text);

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "api/object_key.h"
+#include "base/clock.h"
+#include "quantity/time.h"
 #include "scheduler/binding_conditions.h"
 #include "scheduler/scheduler.h"
 
@@ -12,14 +15,6 @@ namespace {
 
 /// Devices are looked at with every change of their claim; this often also for time-outs.
 constexpr std::chrono::seconds kWaitingCheck{5};
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-std::string KeyOf(const api::resource::ResourceClaim& claim) {
-  return fmt::format("{}/{}", claim.metadata.namespace_, claim.metadata.name);
-}
 
 }  // namespace
 
@@ -63,7 +58,7 @@ void Scheduler::Commit(std::unique_ptr<Binding> owned) {
     return;
   }
   binding.outcome = WriteClaims(client_, binding.job);
-  ClaimsWritten(uid, false);
+  ClaimsWritten(uid, /*bound=*/false);
 }
 
 void Scheduler::ClaimsWritten(const std::string& uid, bool bound) {
@@ -95,7 +90,7 @@ void Scheduler::ClaimsWritten(const std::string& uid, bool bound) {
       "Scheduling",
       fmt::format("waiting for binding conditions for device on node {}", binding.job.node));
   for (const ClaimWrite& write : binding.job.claims) {
-    waiting_by_claim_[KeyOf(*write.claim)].insert(uid);
+    waiting_by_claim_[api::KeyOf(write.claim->metadata)].insert(uid);
   }
   // The pod may wait for minutes: others should see where it is going.
   Nominate(binding.job.ns, binding.job.name, uid, binding.job.node);
@@ -120,16 +115,15 @@ void Scheduler::CheckWaiting(const std::string& uid) {
     return;
   }
   Binding& binding = *found->second;
-  const quantity::Time now = client::ToTime(loop_.clock().Now());
+  const quantity::Time now = quantity::ToTime(loop_.clock().Now());
   BindingCheck check;
   for (const ClaimWrite& write : binding.job.claims) {
     const auto claim =
         claims_.Current(write.claim->metadata.namespace_, write.claim->metadata.name);
-    check =
-        claim.view
-            ? CheckBinding(*claim, now, options_.binding_timeout)
-            : BindingCheck{BindingState::kFailed,
-                           fmt::format("could not find ResourceClaim \"{}\"", KeyOf(*write.claim))};
+    check = claim.view ? CheckBinding(*claim, now, options_.binding_timeout)
+                       : BindingCheck{BindingState::kFailed,
+                                      fmt::format("could not find ResourceClaim \"{}\"",
+                                                  api::KeyOf(write.claim->metadata))};
     if (check.state != BindingState::kReady) {
       break;
     }
@@ -155,7 +149,7 @@ void Scheduler::CheckWaiting(const std::string& uid) {
 
 void Scheduler::StopWaiting(const Binding& binding) {
   for (const ClaimWrite& write : binding.job.claims) {
-    const auto waiting = waiting_by_claim_.find(KeyOf(*write.claim));
+    const auto waiting = waiting_by_claim_.find(api::KeyOf(write.claim->metadata));
     if (waiting != waiting_by_claim_.end()) {
       waiting->second.erase(binding.job.uid);
       if (waiting->second.empty()) {
@@ -172,7 +166,7 @@ void Scheduler::CountConditions(const Binding& binding, std::string_view status)
     for (const auto& result : allocation->devices.results) {
       if (!result.binding_conditions.empty()) {
         metrics_.BindingConditions(
-            result.driver, status, Seconds(loop_.Now() - binding.waiting_since));
+            result.driver, status, base::Seconds(loop_.Now() - binding.waiting_since));
       }
     }
   }
@@ -204,7 +198,7 @@ void Scheduler::Finish(const std::string& uid, const base::Result<void>& result)
   if (binding->stage == Stage::kWaiting) {
     StopWaiting(*binding);
   }
-  const double seconds = Seconds(loop_.Now() - binding->started);
+  const double seconds = base::Seconds(loop_.Now() - binding->started);
   if (!result) {
     metrics_.Attempt(AttemptResult::kError, seconds);
     TakeBack(*binding, result.error());
@@ -220,14 +214,14 @@ void Scheduler::Finish(const std::string& uid, const base::Result<void>& result)
                                binding->job.name,
                                binding->job.node));
   if (const QueuedPod* const queued = queue_.Find(uid)) {
-    metrics_.Bound(queued->attempts, Seconds(loop_.Now() - queued->entered));
+    metrics_.Bound(queued->attempts, base::Seconds(loop_.Now() - queued->entered));
     queue_.Remove(uid, loop_.Now());
   }
 }
 
 void Scheduler::TakeBack(Binding& binding, const base::Status& why) {
   log_.Debug("binding failed",
-             {{"pod", binding.job.ns + "/" + binding.job.name}, telemetry::Field(why)});
+             {{"pod", api::KeyOf(binding.job.ns, binding.job.name)}, telemetry::Field(why)});
   // When the calls went through, it was the disk that failed, and with it every write of the chain.
   const bool chain_lost = binding.outcome.result.has_value();
   for (const ClaimWrite& write : binding.job.claims) {

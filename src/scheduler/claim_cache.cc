@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/object_key.h"
+
 namespace allot::scheduler {
 
 using api::resource::AllocationResult;
@@ -23,20 +25,14 @@ bool SameDevices(const inventory::ClaimUse& a, const inventory::ClaimUse& b) {
 
 }  // namespace
 
-std::string ClaimCache::Key(std::string_view ns, std::string_view name) {
-  std::string key;
-  key.reserve(ns.size() + name.size() + 1);
-  return key.append(ns).append("/").append(name);
-}
-
 const ClaimCache::Entry* ClaimCache::Find(std::string_view ns, std::string_view name) const {
-  const auto found = entries_.find(Key(ns, name));
+  const auto found = entries_.find(api::KeyOf(ns, name));
   return found != entries_.end() ? &found->second : nullptr;
 }
 
 ClaimEffect ClaimCache::Apply(const client::Change& change) {
   const client::ObjectRef& object = change.item.object;
-  const std::string key = Key(object->namespace_(), object->name());
+  const std::string key = api::KeyOf(object->namespace_(), object->name());
   ClaimEffect effect;
   if (change.type == client::EventType::kDeleted) {
     const auto found = entries_.find(key);
@@ -96,17 +92,13 @@ Typed<ResourceClaim> ClaimCache::Current(std::string_view ns, std::string_view n
   return claim ? *std::move(claim) : Typed<ResourceClaim>{};
 }
 
-bool ClaimCache::Exists(std::string_view ns, std::string_view name) const {
-  return Find(ns, name) != nullptr;
-}
-
 bool ClaimCache::InFlight(std::string_view ns, std::string_view name) const {
   const Entry* const entry = Find(ns, name);
   return entry != nullptr && entry->in_flight;
 }
 
 void ClaimCache::Assume(const ResourceClaim& claim, const AllocationResult& allocation) {
-  const auto found = entries_.find(Key(claim.metadata.namespace_, claim.metadata.name));
+  const auto found = entries_.find(api::KeyOf(claim.metadata.namespace_, claim.metadata.name));
   if (found == entries_.end()) {
     return;
   }
@@ -116,7 +108,7 @@ void ClaimCache::Assume(const ResourceClaim& claim, const AllocationResult& allo
 }
 
 void ClaimCache::Written(const client::Item& item) {
-  const auto found = entries_.find(Key(item.object->namespace_(), item.object->name()));
+  const auto found = entries_.find(api::KeyOf(item.object->namespace_(), item.object->name()));
   if (found == entries_.end() || found->second.seen->uid() != item.object->uid()) {
     return;
   }
@@ -128,7 +120,7 @@ void ClaimCache::Written(const client::Item& item) {
 }
 
 bool ClaimCache::Forget(const ResourceClaim& claim) {
-  const auto found = entries_.find(Key(claim.metadata.namespace_, claim.metadata.name));
+  const auto found = entries_.find(api::KeyOf(claim.metadata.namespace_, claim.metadata.name));
   if (found == entries_.end() || found->second.seen->uid() != claim.metadata.uid) {
     return false;  // gone with its devices; another of its name keeps what it holds
   }

@@ -42,7 +42,6 @@ class ClaimCache {
 
   /// The newest version known; its view is null when there is no such claim.
   [[nodiscard]] client::Typed<Claim> Current(std::string_view ns, std::string_view name) const;
-  [[nodiscard]] bool Exists(std::string_view ns, std::string_view name) const;
   /// Whether a decision about the claim is on its way to the server.
   [[nodiscard]] bool InFlight(std::string_view ns, std::string_view name) const;
 
@@ -64,7 +63,6 @@ class ClaimCache {
     bool confirmed = false;  ///< the handle is what the server showed
   };
 
-  static std::string Key(std::string_view ns, std::string_view name);
   [[nodiscard]] const Entry* Find(std::string_view ns, std::string_view name) const;
 
   inventory::Inventory& inventory_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "schema/codec.h"
 
@@ -16,10 +17,6 @@ using api::resource::ResourceClaimConsumerReference;
 using client::Typed;
 
 constexpr int kTries = 5;
-
-std::string NameOf(const ResourceClaim& claim) {
-  return fmt::format("{}/{}", claim.metadata.namespace_, claim.metadata.name);
-}
 
 client::WriteOptions Chained(client::Revision revision) {
   client::WriteOptions options;
@@ -64,7 +61,7 @@ base::Result<Typed<ResourceClaim>> WriteOnce(client::Client& client,
     auto updated = client::Update(client, draft, Chained(claim.revision()));
     if (!updated) {
       return base::Error(std::move(updated).error().Prepend(
-          fmt::format("add finalizer to claim {}: ", NameOf(*claim))));
+          fmt::format("add finalizer to claim {}: ", api::KeyOf(claim->metadata))));
     }
     claim = *std::move(updated);
   }
@@ -75,7 +72,7 @@ base::Result<Typed<ResourceClaim>> WriteOnce(client::Client& client,
     return base::Error(std::move(updated).error().Prepend(
         fmt::format("{} to claim {}: ",
                     allocation != nullptr ? "add allocation and reservation" : "add reservation",
-                    NameOf(*claim))));
+                    api::KeyOf(claim->metadata))));
   }
   return updated;
 }
@@ -87,24 +84,25 @@ base::Result<Typed<ResourceClaim>> WriteClaim(client::Client& client,
   for (int attempt = 1;; ++attempt) {
     const AllocationResult* allocation = write.allocation;
     if (claim->metadata.deletion_timestamp != nullptr) {
-      return base::Error(base::Reason::kConflict,
-                         fmt::format("claim {} got deleted in the meantime", NameOf(*claim)));
+      return base::Error(
+          base::Reason::kConflict,
+          fmt::format("claim {} got deleted in the meantime", api::KeyOf(claim->metadata)));
     }
     const AllocationResult* const present = claim->status.allocation;
     if (allocation != nullptr && present != nullptr) {
       // Another pod of the same claim may have written the very same answer.
       const auto& type = api::Desc<api::resource::DeviceAllocationResult>();
       if (!schema::SemanticEqual(type, &allocation->devices, &present->devices)) {
-        return base::Error(
-            base::Reason::kConflict,
-            fmt::format("claim {} got allocated elsewhere in the meantime", NameOf(*claim)));
+        return base::Error(base::Reason::kConflict,
+                           fmt::format("claim {} got allocated elsewhere in the meantime",
+                                       api::KeyOf(claim->metadata)));
       }
       allocation = nullptr;
     }
     if (allocation == nullptr && present == nullptr) {
-      return base::Error(
-          base::Reason::kConflict,
-          fmt::format("claim {} got deallocated elsewhere in the meantime", NameOf(*claim)));
+      return base::Error(base::Reason::kConflict,
+                         fmt::format("claim {} got deallocated elsewhere in the meantime",
+                                     api::KeyOf(claim->metadata)));
     }
     if (present != nullptr && api::IsReservedFor(*claim, job.uid)) {
       return claim;
@@ -117,11 +115,12 @@ base::Result<Typed<ResourceClaim>> WriteClaim(client::Client& client,
         client::Get<ResourceClaim>(client, claim->metadata.namespace_, claim->metadata.name);
     if (!live) {
       return base::Error(std::move(live).error().Prepend(
-          fmt::format("get updated claim {} after conflict: ", NameOf(*claim))));
+          fmt::format("get updated claim {} after conflict: ", api::KeyOf(claim->metadata))));
     }
     if ((*live)->metadata.uid != claim->metadata.uid) {
-      return base::Error(base::Reason::kConflict,
-                         fmt::format("claim {} got deleted in the meantime", NameOf(*claim)));
+      return base::Error(
+          base::Reason::kConflict,
+          fmt::format("claim {} got deleted in the meantime", api::KeyOf(claim->metadata)));
     }
     claim = *std::move(live);
   }

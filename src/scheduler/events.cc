@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "scheduler/scheduler.h"
 #include "schema/codec.h"
@@ -31,11 +32,6 @@ bool SameForPods(const Node& a, const Node& b) {
          same_texts(a.status.allocatable, b.status.allocatable) &&
          same_texts(a.status.capacity, b.status.capacity) &&
          std::ranges::equal(a.status.declared_features, b.status.declared_features);
-}
-
-std::string Key(std::string_view ns, std::string_view name) {
-  std::string key(ns);
-  return key.append("/").append(name);
 }
 
 }  // namespace
@@ -134,7 +130,7 @@ void Scheduler::IndexClaims(const Pod& pod) {
   for (const api::core::PodResourceClaim& entry : pod.spec.resource_claims) {
     const ClaimRef ref = api::ResolveClaim(pod, entry);
     if (ref.state == ClaimRefState::kNamed) {
-      keys.push_back(Key(pod.metadata.namespace_, ref.name));
+      keys.push_back(api::KeyOf(pod.metadata.namespace_, ref.name));
     }
   }
   // Several entries may name one claim.
@@ -230,7 +226,8 @@ void Scheduler::OnClaims(std::span<const Change> changes) {
   for (const Change& change : changes) {
     const ClaimEffect effect = claims_.Apply(change);
     given_back |= effect.given_back;
-    const std::string key = Key(change.item.object->namespace_(), change.item.object->name());
+    const std::string key =
+        api::KeyOf(change.item.object->namespace_(), change.item.object->name());
     if (const auto waiting = waiting_by_claim_.find(key); waiting != waiting_by_claim_.end()) {
       const std::vector<std::string> uids(waiting->second.begin(), waiting->second.end());
       for (const std::string& uid : uids) {

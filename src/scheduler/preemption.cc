@@ -1,7 +1,9 @@
 // Preemption: pods of lower priority make room for one that fits nowhere else.
 #include <fmt/format.h>
 
+#include "api/object_key.h"
 #include "client/pod_conditions.h"
+#include "quantity/time.h"
 #include "scheduler/scheduler.h"
 
 namespace allot::scheduler {
@@ -11,7 +13,7 @@ void Scheduler::Preempt(const QueuedPod& queued,
                         const placement::Decision& decision) {
   client::WriteOptions write;
   write.ack = client::Ack::kSequenced;
-  const quantity::Time now = client::ToTime(loop_.clock().Now());
+  const quantity::Time now = quantity::ToTime(loop_.clock().Now());
   const std::string message =
       fmt::format("{}: preempting to accommodate a higher priority pod", options_.scheduler_name);
   std::size_t found = 0;
@@ -65,7 +67,7 @@ void Scheduler::Nominate(std::string_view ns,
       client_, ns, name, client::PatchType::kStrategicMerge, patch, "status", write);
   if (!nominated && nominated.error().reason() != base::Reason::kNotFound) {
     log_.Warning("could not nominate a node",
-                 {{"pod", fmt::format("{}/{}", ns, name)}, telemetry::Field(nominated.error())});
+                 {{"pod", api::KeyOf(ns, name)}, telemetry::Field(nominated.error())});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "client/pod_conditions.h"
+#include "quantity/time.h"
 #include "scheduler/scheduler.h"
 
 namespace allot::scheduler {
@@ -23,8 +24,8 @@ void Scheduler::Report(const QueuedPod& queued,
   condition.message = message;
   client::WriteOptions write;
   write.ack = client::Ack::kSequenced;
-  const auto written =
-      client::SetPodCondition(client_, pod, condition, client::ToTime(loop_.clock().Now()), write);
+  const auto written = client::SetPodCondition(
+      client_, pod, condition, quantity::ToTime(loop_.clock().Now()), write);
   if (!written && written.error().reason() != base::Reason::kNotFound) {
     log_.Warning("could not write the PodScheduled condition",
                  {{"pod", std::string(pod.metadata.name)}, telemetry::Field(written.error())});

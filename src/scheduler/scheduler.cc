@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "api/pod_claims.h"
+#include "base/clock.h"
+#include "quantity/time.h"
 #include "scheduler/binding_conditions.h"
 #include "scheduler/shape.h"
 
@@ -18,10 +20,6 @@ using api::ClaimRefState;
 using api::core::Pod;
 using api::resource::ResourceClaim;
 using client::Typed;
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 client::Informer::Options PodOptions(const client::Client& client) {
   client::Informer::Options options;
@@ -194,7 +192,7 @@ Scheduler::PodClaims Scheduler::CollectClaims(const Pod& pod) const {
     result.claims.push_back(std::move(claim));
     result.inputs.push_back({.entry = entry.name});
   }
-  const quantity::Time now = client::ToTime(loop_.clock().Now());
+  const quantity::Time now = quantity::ToTime(loop_.clock().Now());
   for (std::size_t i = 0; i < result.claims.size(); ++i) {
     const auto& claim = result.claims[i];
     placement::ClaimInput& input = result.inputs[i];
@@ -244,19 +242,19 @@ void Scheduler::ScheduleOne(QueuedPod& queued) {
   placement::Decision decision =
       placer_.Place(pod, claims.inputs, [this](std::size_t) { return random_.Uuid(); });
   const base::MonoTime decided = loop_.Now();
-  metrics_.Algorithm(Seconds(decided - started));
+  metrics_.Algorithm(base::Seconds(decided - started));
   switch (decision.placed) {
     case placement::Placed::kPlaced:
       Assume(queued, pod, std::move(claims), std::move(decision), started);
       return;
     case placement::Placed::kUnschedulable:
       Unschedulable(queued, pod, claims, decision);
-      metrics_.Attempt(AttemptResult::kUnschedulable, Seconds(loop_.Now() - started));
+      metrics_.Attempt(AttemptResult::kUnschedulable, base::Seconds(loop_.Now() - started));
       return;
     case placement::Placed::kError:
       Report(queued, pod, "SchedulerError", decision.error);
       queue_.Failed(queued, decided);
-      metrics_.Attempt(AttemptResult::kError, Seconds(loop_.Now() - started));
+      metrics_.Attempt(AttemptResult::kError, base::Seconds(loop_.Now() - started));
       return;
     case placement::Placed::kUnfinished:
       if (!Stopping()) {
@@ -279,7 +277,7 @@ void Scheduler::Assume(QueuedPod& queued,
   job.name = pod.metadata.name;
   job.uid = queued.uid;
   job.node = decision.node;
-  job.now = client::ToTime(loop_.clock().Now());
+  job.now = quantity::ToTime(loop_.clock().Now());
   job.now.nanos = 0;
   job.stamp = options_.features.device_binding_and_status;
   job.memory = decision.arena;

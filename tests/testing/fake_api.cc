@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "client/event_recorder.h"
+#include "quantity/time.h"
 #include "schema/codec.h"
 #include "text/json.h"
 
@@ -157,8 +158,7 @@ base::Result<Item> FakeApi::Store(const Request& request, const Value& value, bo
   const Key key = KeyOf(resource, ns, name);
   const std::string json = text::ToJson(value);
   auto arena = std::make_shared<base::Arena>();
-  void* const root = arena->Allocate(resource.type->size, resource.type->alignment);
-  std::memset(root, 0, resource.type->size);
+  void* const root = schema::NewStruct(*resource.type, *arena);
   ALLOT_RETURN_IF_ERROR(schema::DecodeJson(*resource.type, arena->Copy(json), *arena, root));
   std::string body;
   schema::EncodeProtobuf(*resource.type, root, body);
@@ -223,7 +223,7 @@ base::Result<Item> FakeApi::Create(const Request& request) {
     meta.Set("namespace", Value(request.ns));
   }
   meta.Set("uid", Value(random_.Uuid()));
-  meta.Set("creationTimestamp", Value(quantity::FormatTime(client::ToTime(clock_.Now()))));
+  meta.Set("creationTimestamp", Value(quantity::FormatTime(quantity::ToTime(clock_.Now()))));
   if (resource.kind == "ResourceClaim") {
     value.Erase("status");
   }
@@ -337,7 +337,7 @@ base::Result<Item> FakeApi::Delete(const Request& request) {
   }
   if (!IsDeleting(value)) {
     value["metadata"].Set("deletionTimestamp",
-                          Value(quantity::FormatTime(client::ToTime(clock_.Now()))));
+                          Value(quantity::FormatTime(quantity::ToTime(clock_.Now()))));
   }
   return Store(request, value, /*is_new=*/false);
 }

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "api/core/v1.gen.h"
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "api/resource/v1.gen.h"
 #include "client/pod_conditions.h"
+#include "quantity/time.h"
 
 namespace allot::controllers {
 namespace {
@@ -123,7 +125,7 @@ void DeviceTaintEvictionController::OnClaims(std::span<const client::Change> cha
 void DeviceTaintEvictionController::OnPods(std::span<const client::Change> changes) {
   for (const client::Change& change : changes) {
     const Pod& pod = As<Pod>(change.item);
-    const std::string key = KeyOf(pod.metadata.namespace_, pod.metadata.name);
+    const std::string key = api::KeyOf(pod.metadata.namespace_, pod.metadata.name);
     if (change.type == client::EventType::kDeleted) {
       if (scheduled_.erase(key) != 0) {
         EnqueueRules();
@@ -140,8 +142,8 @@ void DeviceTaintEvictionController::OnPods(std::span<const client::Change> chang
 
 void DeviceTaintEvictionController::EnqueueUsers(const client::ObjectRef& claim) {
   for (const client::Item& pod :
-       pods_.ByIndex(pods_by_claim_, KeyOf(claim->namespace_(), claim->name()))) {
-    pod_queue_.Add(KeyOf(pod.object->namespace_(), pod.object->name()));
+       pods_.ByIndex(pods_by_claim_, api::KeyOf(claim->namespace_(), claim->name()))) {
+    pod_queue_.Add(api::KeyOf(pod.object->namespace_(), pod.object->name()));
   }
 }
 
@@ -193,7 +195,7 @@ bool DeviceTaintEvictionController::IsEvictedBy(const TaintIndex::Rule& rule,
 }
 
 base::Result<void> DeviceTaintEvictionController::SyncPod(const std::string& key) {
-  const auto [ns, name] = SplitKey(key);
+  const auto [ns, name] = api::SplitKey(key);
   const client::Item item = pods_.FindItem(ns, name);
   const client::ObjectRef& object = item.object;
   if (!object) {
@@ -221,7 +223,7 @@ base::Result<void> DeviceTaintEvictionController::SyncPod(const std::string& key
     EnqueueRules();
   }
   scheduled_[key] = *due;
-  const quantity::Time now = client::ToTime(context_.loop.clock().Now());
+  const quantity::Time now = quantity::ToTime(context_.loop.clock().Now());
   if (*due > now.seconds) {
     pod_queue_.AddAfter(
         key, std::chrono::seconds(*due - now.seconds) - std::chrono::nanoseconds(now.nanos));
@@ -256,7 +258,7 @@ base::Result<void> DeviceTaintEvictionController::Evict(const std::string& key,
     return {};
   }
   Tell(object, "Marking for deletion");
-  const quantity::Time now = client::ToTime(context_.loop.clock().Now());
+  const quantity::Time now = quantity::ToTime(context_.loop.clock().Now());
   api::core::PodCondition condition;
   condition.type = "DisruptionTarget";
   condition.status = "True";

@@ -7,6 +7,7 @@
 
 #include "api/core/v1.gen.h"
 #include "api/resource/v1.gen.h"
+#include "quantity/time.h"
 #include "testing/component_fixture.h"
 
 namespace allot::controllers {
@@ -26,7 +27,7 @@ class DeviceTaintTest : public allot::testing::ComponentTest {
     context.StartInformers();
     Run();
   }
-  std::string Now() { return quantity::FormatTime(client::ToTime(clock.Now())); }
+  std::string Now() { return quantity::FormatTime(quantity::ToTime(clock.Now())); }
   void Slice(int generation, const std::string& taints) {
     api.Add<ResourceSlice>(R"({"metadata":{"name":"s)" + std::to_string(generation) +
                            R"("},"spec":{"driver":"d","pool":{"name":"p","generation":)" +

@@ -7,9 +7,11 @@
 
 #include "api/core/v1.gen.h"
 #include "api/meta/v1.gen.h"
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "api/resource/v1.gen.h"
 #include "controllers/devicetaint/device_taint_eviction_controller.h"
+#include "quantity/time.h"
 
 namespace allot::controllers {
 namespace {
@@ -56,7 +58,7 @@ DeviceTaintEvictionController::Affected DeviceTaintEvictionController::FindAffec
       const auto view = client::ViewOf<Pod>({pod, nullptr});
       if (view && !(*view)->spec.node_name.empty() && !api::IsPodFinished(**view) &&
           (*view)->metadata.deletion_timestamp == nullptr) {
-        affected.pods.insert(KeyOf(object->namespace_(), user.name));
+        affected.pods.insert(api::KeyOf(object->namespace_(), user.name));
         affected.namespaces.emplace(object->namespace_());
       }
     }
@@ -154,7 +156,7 @@ base::Result<void> DeviceTaintEvictionController::SyncRule(const std::string& na
   condition.observed_generation = view->metadata.generation;
   condition.last_transition_time = present != nullptr && present->status == status
                                        ? present->last_transition_time
-                                       : client::ToTime(context_.loop.clock().Now());
+                                       : quantity::ToTime(context_.loop.clock().Now());
   condition.reason = draft.Copy(reason);
   condition.message = draft.Copy(message);
   draft.Filter(draft->status.conditions,

@@ -9,6 +9,7 @@
 #include "api/core/v1.gen.h"
 #include "api/meta/v1.gen.h"
 #include "client/event_recorder.h"
+#include "quantity/time.h"
 
 namespace allot::controllers {
 
@@ -202,7 +203,7 @@ base::Result<void> NamespaceController::WriteConditions(const Typed<Namespace>& 
             : "All content-preserving finalizers finished"},
   }};
   schema::Draft<Namespace> draft(ns.view);
-  const quantity::Time now = client::ToTime(context_.loop.clock().Now());
+  const quantity::Time now = quantity::ToTime(context_.loop.clock().Now());
   bool changed = false;
   for (const Row& row : rows) {
     auto* const conditions = draft.MutableList(draft->status.conditions);

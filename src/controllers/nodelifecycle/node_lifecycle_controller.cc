@@ -10,6 +10,7 @@
 #include "api/coordination/v1.gen.h"
 #include "api/core/v1.gen.h"
 #include "client/event_recorder.h"
+#include "quantity/time.h"
 
 namespace allot::controllers {
 namespace {
@@ -197,7 +198,7 @@ base::Result<void> NodeLifecycleController::MarkUnknown(const std::string& name)
   }
   ALLOT_ASSIGN_OR_RETURN(const auto node, client::ViewOf<Node>({object, nullptr}));
   schema::Draft<Node> draft(node.view);
-  const quantity::Time now = client::ToTime(context_.loop.clock().Now());
+  const quantity::Time now = quantity::ToTime(context_.loop.clock().Now());
   for (const std::string_view type : {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}) {
     NodeCondition* const conditions = draft.MutableList(draft->status.conditions);
     NodeCondition* found = nullptr;
@@ -254,7 +255,7 @@ base::Result<void> NodeLifecycleController::Sync(const std::string& name) {
   if (missing.empty() && !change) {
     return {};
   }
-  const quantity::Time now = client::ToTime(context_.loop.clock().Now());
+  const quantity::Time now = quantity::ToTime(context_.loop.clock().Now());
   for (const Wanted& wanted : missing) {
     Taint taint;
     taint.key = wanted.key;

@@ -9,6 +9,7 @@
 #include "client/event_recorder.h"
 #include "client/pod_conditions.h"
 #include "client/typed.h"
+#include "quantity/time.h"
 
 namespace allot::controllers {
 
@@ -108,7 +109,7 @@ void PodGcController::DeletePod(const client::ObjectRef& object, std::string_vie
       static_cast<void>(client::SetPodCondition(context_.client,
                                                 **pod,
                                                 condition,
-                                                client::ToTime(context_.loop.clock().Now()),
+                                                quantity::ToTime(context_.loop.clock().Now()),
                                                 context_.Chained()));
     }
   }

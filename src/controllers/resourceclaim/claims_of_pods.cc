@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/core/v1.gen.h"
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "api/resource/v1.gen.h"
 #include "controllers/resourceclaim/resource_claim_controller.h"
@@ -105,7 +106,7 @@ base::Result<bool> ResourceClaimController::ClaimExists(const Pod& pod,
 }
 
 std::string ResourceClaimController::FindOrphan(const Pod& pod, std::string_view entry) const {
-  if (const auto found = made_.find(KeyOf(pod.metadata.uid, entry)); found != made_.end()) {
+  if (const auto found = made_.find(api::KeyOf(pod.metadata.uid, entry)); found != made_.end()) {
     return found->second;
   }
   for (const client::Item& item : claims_.ByIndex(claims_by_owner_, pod.metadata.uid)) {
@@ -153,7 +154,7 @@ base::Result<std::string> ResourceClaimController::CreateClaim(const Typed<Pod>&
   draft.KeepAlive(source.view);
   draft.KeepAlive(pod.view);
 
-  const std::string key = KeyOf(pod->metadata.uid, entry.name);
+  const std::string key = api::KeyOf(pod->metadata.uid, entry.name);
   const std::string work = PrefixedKey(kPodPrefix, ns, pod->metadata.name);
   const auto created = client::Create(context_.client, draft, context_.Chained([this, key, work] {
     made_.erase(key);

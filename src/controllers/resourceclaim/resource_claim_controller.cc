@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/core/v1.gen.h"
+#include "api/object_key.h"
 #include "api/pod_claims.h"
 #include "api/resource/v1.gen.h"
 #include "controllers/resourceclaim/work_keys.h"
@@ -69,16 +70,17 @@ ResourceClaimController::ResourceClaimController(Context& context)
       claims_(context.For<ResourceClaim>()),
       templates_(context.For<ResourceClaimTemplate>()),
       pods_by_claim_(AddPodsByClaim(pods_)),
-      pods_by_template_(pods_.AddIndex(
-          "template",
-          [](const client::Item& item, std::vector<std::string>& keys) {
-            const Pod& pod = As<Pod>(item);
-            for (const PodResourceClaim& entry : pod.spec.resource_claims) {
-              if (entry.resource_claim_template_name != nullptr) {
-                keys.push_back(KeyOf(pod.metadata.namespace_, *entry.resource_claim_template_name));
-              }
-            }
-          })),
+      pods_by_template_(
+          pods_.AddIndex("template",
+                         [](const client::Item& item, std::vector<std::string>& keys) {
+                           const Pod& pod = As<Pod>(item);
+                           for (const PodResourceClaim& entry : pod.spec.resource_claims) {
+                             if (entry.resource_claim_template_name != nullptr) {
+                               keys.push_back(api::KeyOf(pod.metadata.namespace_,
+                                                         *entry.resource_claim_template_name));
+                             }
+                           }
+                         })),
       claims_by_owner_(claims_.AddIndex(
           "owner",
           [](const client::Item& item, std::vector<std::string>& keys) {
@@ -139,7 +141,7 @@ void ResourceClaimController::EnqueuePod(const Pod& pod, bool deleted) {
     done_.erase(std::string(pod.metadata.uid));
     deleted_.Add(pod.metadata.uid);
     for (const PodResourceClaim& entry : pod.spec.resource_claims) {
-      made_.erase(KeyOf(pod.metadata.uid, entry.name));
+      made_.erase(api::KeyOf(pod.metadata.uid, entry.name));
     }
   }
   if (!deleted && api::IsPodDone(pod)) {
@@ -203,11 +205,12 @@ void ResourceClaimController::OnClaims(std::span<const client::Change> changes) 
       }
       if (const auto* const owner = api::ControllerOf(claim.metadata); owner != nullptr) {
         if (const schema::Str* entry = claim.metadata.annotations.Find(api::kPodClaimAnnotation)) {
-          made_.erase(KeyOf(owner->uid, *entry));
+          made_.erase(api::KeyOf(owner->uid, *entry));
         }
       }
     }
-    for (const client::Item& item : pods_.ByIndex(pods_by_claim_, KeyOf(ns, claim.metadata.name))) {
+    for (const client::Item& item :
+         pods_.ByIndex(pods_by_claim_, api::KeyOf(ns, claim.metadata.name))) {
       if (const auto pod = client::ViewOf<Pod>(item)) {
         EnqueuePod(**pod, /*deleted=*/false);
       }
@@ -240,7 +243,8 @@ void ResourceClaimController::OnTemplates(std::span<const client::Change> change
     if (change.type == client::EventType::kDeleted) {
       continue;
     }
-    const std::string key = KeyOf(change.item.object->namespace_(), change.item.object->name());
+    const std::string key =
+        api::KeyOf(change.item.object->namespace_(), change.item.object->name());
     for (const client::Item& item : pods_.ByIndex(pods_by_template_, key)) {
       if (const auto pod = client::ViewOf<Pod>(item)) {
         EnqueuePod(**pod, /*deleted=*/false);
@@ -294,10 +298,10 @@ void ResourceClaimController::CountCreate(const ResourceClaim& claim, std::strin
 base::Result<void> ResourceClaimController::Sync(const std::string& key) {
   const std::string_view text = key;
   if (text.starts_with(kPodPrefix)) {
-    const auto [ns, name] = SplitKey(text.substr(kPodPrefix.size()));
+    const auto [ns, name] = api::SplitKey(text.substr(kPodPrefix.size()));
     return SyncPod(ns, name);
   }
-  const auto [ns, name] = SplitKey(text.substr(kClaimPrefix.size()));
+  const auto [ns, name] = api::SplitKey(text.substr(kClaimPrefix.size()));
   return SyncClaim(ns, name);
 }
 
