@@ -5,6 +5,7 @@
 
 #include "allocator/capacity.h"
 #include "allocator/search.h"
+#include "api/tolerations.h"
 #include "inventory/pools.h"
 
 namespace allot::allocator {
@@ -18,20 +19,6 @@ using inventory::DeviceId;
 using inventory::PoolView;
 using inventory::SelectorCache;
 using inventory::Variant;
-
-bool Tolerates(const DeviceToleration& toleration, const DeviceTaint& taint) {
-  if (!toleration.effect.empty() && toleration.effect != taint.effect) {
-    return false;
-  }
-  if (!toleration.key.empty() && toleration.key != taint.key) {
-    return false;
-  }
-  if (toleration.operator_ == "Exists") {
-    return true;
-  }
-  return (toleration.operator_.empty() || toleration.operator_ == "Equal") &&
-         toleration.value == taint.value;
-}
 
 }  // namespace
 
@@ -159,7 +146,7 @@ bool Search::Tolerated(const PreparedRequest& request, const Device& device) con
     }
     return std::any_of(request.tolerations.begin(),
                        request.tolerations.end(),
-                       [&](const auto& toleration) { return Tolerates(toleration, *taint); });
+                       [&](const auto& toleration) { return api::Tolerates(toleration, *taint); });
   });
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "api/tolerations.h"
+
 namespace allot::placement {
 namespace {
 
@@ -18,7 +20,7 @@ bool IsTolerated(const Pod& pod,
                  std::string_view effect) {
   return std::any_of(pod.spec.tolerations.begin(),
                      pod.spec.tolerations.end(),
-                     [&](const Toleration& t) { return Tolerates(t, key, value, effect); });
+                     [&](const Toleration& t) { return api::Tolerates(t, key, value, effect); });
 }
 
 const NodeSelector* RequiredAffinity(const Pod& pod) {
@@ -122,23 +124,6 @@ PodFacts FactsOf(const Pod& pod) {
           NonZeroRequestsOf(pod),
           HostPortsOf(pod),
           pod.spec.priority != nullptr ? *pod.spec.priority : 0};
-}
-
-bool Tolerates(const Toleration& toleration,
-               std::string_view key,
-               std::string_view value,
-               std::string_view effect) {
-  if (!toleration.effect.empty() && toleration.effect != effect) {
-    return false;
-  }
-  if (!toleration.key.empty() && toleration.key != key) {
-    return false;
-  }
-  if (toleration.operator_ == "Exists") {
-    return true;
-  }
-  return (toleration.operator_.empty() || toleration.operator_ == "Equal") &&
-         toleration.value == value;
 }
 
 bool ServedByDevices(std::string_view resource,

@@ -68,12 +68,6 @@ struct NodeStatus {
                                    const NodeInfo& node,
                                    const inventory::Inventory& inventory);
 
-/// True when the toleration covers the taint (core/v1 rules).
-[[nodiscard]] bool Tolerates(const api::core::Toleration& toleration,
-                             std::string_view key,
-                             std::string_view value,
-                             std::string_view effect);
-
 /// The nodes that required node affinity names by metadata.name. `conflict`: its terms exclude each
 /// other.
 struct NamedNodes {

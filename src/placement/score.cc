@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/tolerations.h"
+
 namespace allot::placement {
 namespace {
 
@@ -58,7 +60,7 @@ std::int64_t Intolerable(const PodFacts& pod, const NodeInfo& node) {
            std::none_of(pod.pod->spec.tolerations.begin(),
                         pod.pod->spec.tolerations.end(),
                         [&](const auto& toleration) {
-                          return Tolerates(toleration, taint.key, taint.value, taint.effect);
+                          return api::Tolerates(toleration, taint.key, taint.value, taint.effect);
                         });
   });
 }

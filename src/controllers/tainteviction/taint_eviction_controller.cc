@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 
 #include "api/core/v1.gen.h"
+#include "api/object_key.h"
 #include "api/pod_claims.h"
+#include "api/tolerations.h"
 #include "client/pod_conditions.h"
 #include "client/typed.h"
+#include "quantity/time.h"
 
 namespace allot::controllers {
 namespace {
@@ -23,20 +26,6 @@ using api::core::Toleration;
 
 constexpr std::string_view kNoExecute = "NoExecute";
 
-bool Tolerates(const Toleration& toleration, const Taint& taint) {
-  if (!toleration.effect.empty() && toleration.effect != taint.effect) {
-    return false;
-  }
-  if (!toleration.key.empty() && toleration.key != taint.key) {
-    return false;
-  }
-  if (toleration.operator_ == "Exists") {
-    return true;
-  }
-  return (toleration.operator_.empty() || toleration.operator_ == "Equal") &&
-         !toleration.key.empty() && toleration.value == taint.value;
-}
-
 /// How long the pod may stay: nothing = for ever. Unit: seconds, 0 = not at all.
 std::optional<std::int64_t> MayStay(const Pod& pod, const Node& node) {
   std::optional<std::int64_t> least;
@@ -46,7 +35,7 @@ std::optional<std::int64_t> MayStay(const Pod& pod, const Node& node) {
     }
     bool tolerated = false;
     for (const Toleration& toleration : pod.spec.tolerations) {
-      if (!Tolerates(toleration, taint)) {
+      if (!api::Tolerates(toleration, taint)) {
         continue;
       }
       tolerated = true;
@@ -105,14 +94,15 @@ void TaintEvictionController::OnNodes(std::span<const client::Change> changes) {
       continue;
     }
     for (const client::Item& pod : pods_.ByIndex(pods_by_node_, node.metadata.name)) {
-      queue_.Add(KeyOf(pod.object->namespace_(), pod.object->name()));
+      queue_.Add(api::KeyOf(pod.object->namespace_(), pod.object->name()));
     }
   }
 }
 
 void TaintEvictionController::OnPods(std::span<const client::Change> changes) {
   for (const client::Change& change : changes) {
-    const std::string key = KeyOf(change.item.object->namespace_(), change.item.object->name());
+    const std::string key =
+        api::KeyOf(change.item.object->namespace_(), change.item.object->name());
     const auto& pod = *static_cast<const Pod*>(change.item.view.get());
     if (change.type == client::EventType::kDeleted) {
       since_.erase(key);
@@ -124,7 +114,7 @@ void TaintEvictionController::OnPods(std::span<const client::Change> changes) {
 }
 
 base::Result<void> TaintEvictionController::Sync(const std::string& key) {
-  const auto [ns, name] = SplitKey(key);
+  const auto [ns, name] = api::SplitKey(key);
   const client::ObjectRef object = pods_.Find(ns, name);
   if (!object) {
     since_.erase(key);
@@ -184,7 +174,7 @@ base::Result<void> TaintEvictionController::Evict(const std::string& key,
   ALLOT_RETURN_IF_ERROR(client::SetPodCondition(context_.client,
                                                 pod,
                                                 condition,
-                                                client::ToTime(context_.loop.clock().Now()),
+                                                quantity::ToTime(context_.loop.clock().Now()),
                                                 context_.Chained()));
   client::WriteOptions write = context_.Chained([this, key] { queue_.Add(key); });
   write.preconditions.uid = pod.metadata.uid;
