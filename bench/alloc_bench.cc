@@ -29,25 +29,7 @@
 #include "allocator/allocator.h"
 #include "differential/answers.h"
 #include "snapshot/allocation_case.h"
-
-namespace {
-std::atomic<std::uint64_t> heap_allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-  heap_allocations.fetch_add(1, std::memory_order_relaxed);
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) {
-    std::abort();
-  }
-  return memory;
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "testing/heap_counter.h"
 
 namespace allot::bench {
 namespace {
@@ -66,7 +48,7 @@ Timing Measure(const std::function<void()>& once) {
   const std::int64_t single = std::max<std::int64_t>(ThreadCpu() - start, 20);
   const std::int64_t batch = std::clamp<std::int64_t>(50'000 / single, 1, 2000);
   std::vector<double> times;
-  const std::uint64_t allocations = heap_allocations.load();
+  const std::uint64_t allocations = allot::testing::HeapAllocations();
   std::int64_t runs = 0;
   const std::int64_t begin = ThreadCpu();
   while (times.size() < 200 && (times.size() < 5 || ThreadCpu() - begin < 300'000'000)) {
@@ -78,10 +60,10 @@ Timing Measure(const std::function<void()>& once) {
     runs += batch;
   }
   std::sort(times.begin(), times.end());
-  return {
-      times[times.size() / 2],
-      times.front(),
-      static_cast<double>(heap_allocations.load() - allocations - 8) / static_cast<double>(runs)};
+  return {times[times.size() / 2],
+          times.front(),
+          static_cast<double>(allot::testing::HeapAllocations() - allocations - 8) /
+              static_cast<double>(runs)};
 }
 
 struct Measured {

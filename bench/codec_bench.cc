@@ -15,28 +15,8 @@
 #include "base/arena.h"
 #include "bench/codec_shapes.h"
 #include "schema/codec.h"
+#include "testing/heap_counter.h"
 #include "text/json.h"
-
-namespace {
-
-std::atomic<std::size_t> g_blocks{0};
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  g_blocks.fetch_add(1, std::memory_order_relaxed);
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) {
-    std::abort();
-  }
-  return memory;
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
 
 namespace {
 
@@ -54,26 +34,21 @@ Sample Make(const char* name, const schema::TypeDesc& type, std::string_view jso
   return sample;
 }
 
-void* NewStruct(const schema::TypeDesc& type, base::Arena& arena) {
-  void* const root = arena.Allocate(type.size, type.alignment);
-  std::memset(root, 0, type.size);
-  return root;
-}
-
 void Count(benchmark::State& state, std::size_t bytes, std::size_t blocks_before) {
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
                           static_cast<std::int64_t>(bytes));
   state.counters["bytes"] = static_cast<double>(bytes);
-  state.counters["blocks"] = static_cast<double>(g_blocks.load() - blocks_before) /
-                             static_cast<double>(state.iterations());
+  state.counters["blocks"] =
+      static_cast<double>(allot::testing::HeapAllocations() - blocks_before) /
+      static_cast<double>(state.iterations());
 }
 
 void DecodeJson(benchmark::State& state, const Sample& sample) {
-  const std::size_t before = g_blocks.load();
+  const std::size_t before = allot::testing::HeapAllocations();
   for (auto _ : state) {
     base::Arena arena(2 * sample.json.size() + sample.type->size);
     schema::StrictFindings strict;
-    void* const root = NewStruct(*sample.type, arena);
+    void* const root = schema::NewStruct(*sample.type, arena);
     if (!schema::DecodeJson(*sample.type, sample.json, arena, root, {.strict = &strict})) {
       state.SkipWithError("does not decode");
     }
@@ -84,10 +59,10 @@ void DecodeJson(benchmark::State& state, const Sample& sample) {
 
 void EncodeJson(benchmark::State& state, const Sample& sample) {
   base::Arena arena;
-  void* const root = NewStruct(*sample.type, arena);
+  void* const root = schema::NewStruct(*sample.type, arena);
   static_cast<void>(schema::DecodeJson(*sample.type, sample.json, arena, root));
   std::string out;
-  const std::size_t before = g_blocks.load();
+  const std::size_t before = allot::testing::HeapAllocations();
   for (auto _ : state) {
     out.clear();
     schema::EncodeJson(*sample.type, root, out);
@@ -98,7 +73,7 @@ void EncodeJson(benchmark::State& state, const Sample& sample) {
 
 std::string Protobuf(const Sample& sample) {
   base::Arena arena;
-  void* const root = NewStruct(*sample.type, arena);
+  void* const root = schema::NewStruct(*sample.type, arena);
   static_cast<void>(schema::DecodeJson(*sample.type, sample.json, arena, root));
   std::string out;
   schema::EncodeProtobuf(*sample.type, root, out);
@@ -107,10 +82,10 @@ std::string Protobuf(const Sample& sample) {
 
 void DecodeProtobuf(benchmark::State& state, const Sample& sample) {
   const std::string bytes = Protobuf(sample);
-  const std::size_t before = g_blocks.load();
+  const std::size_t before = allot::testing::HeapAllocations();
   for (auto _ : state) {
     base::Arena arena(2 * bytes.size() + sample.type->size);
-    void* const root = NewStruct(*sample.type, arena);
+    void* const root = schema::NewStruct(*sample.type, arena);
     if (!schema::DecodeOwnProtobuf(*sample.type, bytes, arena, root)) {
       state.SkipWithError("does not decode");
     }
@@ -121,10 +96,10 @@ void DecodeProtobuf(benchmark::State& state, const Sample& sample) {
 
 void EncodeProtobuf(benchmark::State& state, const Sample& sample) {
   base::Arena arena;
-  void* const root = NewStruct(*sample.type, arena);
+  void* const root = schema::NewStruct(*sample.type, arena);
   static_cast<void>(schema::DecodeJson(*sample.type, sample.json, arena, root));
   std::string out;
-  const std::size_t before = g_blocks.load();
+  const std::size_t before = allot::testing::HeapAllocations();
   for (auto _ : state) {
     out.clear();
     schema::EncodeProtobuf(*sample.type, root, out);
@@ -135,12 +110,12 @@ void EncodeProtobuf(benchmark::State& state, const Sample& sample) {
 
 void Copy(benchmark::State& state, const Sample& sample) {
   base::Arena arena;
-  void* const root = NewStruct(*sample.type, arena);
+  void* const root = schema::NewStruct(*sample.type, arena);
   static_cast<void>(schema::DecodeJson(*sample.type, sample.json, arena, root));
-  const std::size_t before = g_blocks.load();
+  const std::size_t before = allot::testing::HeapAllocations();
   for (auto _ : state) {
     base::Arena to(3 * sample.json.size() + sample.type->size);
-    void* const copy = NewStruct(*sample.type, to);
+    void* const copy = schema::NewStruct(*sample.type, to);
     schema::DeepCopy(*sample.type, root, copy, to);
     benchmark::DoNotOptimize(copy);
   }
@@ -150,10 +125,10 @@ void Copy(benchmark::State& state, const Sample& sample) {
 void Transcode(benchmark::State& state, const Sample& sample) {
   const std::string bytes = Protobuf(sample);
   std::string out;
-  const std::size_t before = g_blocks.load();
+  const std::size_t before = allot::testing::HeapAllocations();
   for (auto _ : state) {
     base::Arena arena(2 * bytes.size() + sample.type->size);
-    void* const root = NewStruct(*sample.type, arena);
+    void* const root = schema::NewStruct(*sample.type, arena);
     static_cast<void>(schema::DecodeOwnProtobuf(*sample.type, bytes, arena, root));
     out.clear();
     schema::EncodeJson(*sample.type, root, out);
@@ -163,7 +138,7 @@ void Transcode(benchmark::State& state, const Sample& sample) {
 }
 
 void ParseTree(benchmark::State& state, const Sample& sample) {
-  const std::size_t before = g_blocks.load();
+  const std::size_t before = allot::testing::HeapAllocations();
   for (auto _ : state) {
     auto value = text::ParseJson(sample.json);
     benchmark::DoNotOptimize(value);

@@ -21,6 +21,7 @@
 #include "base/random.h"
 #include "store/local_store.h"
 #include "telemetry/metrics.h"
+#include "testing/counting_sink.h"
 
 namespace allot::bench {
 namespace {
@@ -113,24 +114,6 @@ void LogRow(const std::string& directory,
              stalls.back() * 1e6);
 }
 
-class CountingSink final : public store::CommitSink {
- public:
-  void OnCommitted(std::span<const store::CommitOutcome> outcomes) override {
-    const std::lock_guard lock(mutex_);
-    count_ += outcomes.size();
-    condition_.notify_one();
-  }
-  void Await(std::uint64_t count) {
-    std::unique_lock lock(mutex_);
-    condition_.wait(lock, [&] { return count_ >= count; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable condition_;
-  std::uint64_t count_ = 0;
-};
-
 // One thread sequences `batch` writes and waits for all of them, over `keys` keys.
 void StoreRow(std::string_view name,
               std::unique_ptr<store::Log> log,
@@ -148,7 +131,7 @@ void StoreRow(std::string_view name,
   }
   const std::string bytes(800, 'v');
   base::Random random(1);
-  CountingSink sink;
+  testing::CountingSink sink;
   std::uint64_t written = 0;
   const auto write = [&](std::size_t key) {
     Must(store->Commit({.key = {pods, keys[key]}, .value = store::Value::Copy(bytes)}, &sink, 0));
@@ -194,7 +177,7 @@ void Restart(const std::string& directory, std::uint64_t keys) {
   {
     auto store = Must(store::OpenLocal(FreshLog(directory), {}));
     const store::ResourceId pods = Must(store->AddResource("pods"));
-    CountingSink sink;
+    testing::CountingSink sink;
     for (std::uint64_t i = 0; i < keys; ++i) {
       const std::string key = fmt::format("default/pod-{:08}", i * 7919 % keys);
       Must(store->Commit(

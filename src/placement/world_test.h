@@ -11,20 +11,12 @@
 
 #include "api/core/v1.gen.h"
 #include "api/resource/v1.gen.h"
+#include "inventory/objects_test.h"
 #include "placement/placement.h"
-#include "schema/codec.h"
 
 namespace allot::placement {
 
-/// Decodes JSON into a struct of the arena.
-template <typename T>
-T* FromText(std::string text, base::Arena& arena) {
-  std::replace(text.begin(), text.end(), '\'', '"');
-  T* const out = arena.New<T>();
-  const auto done = schema::DecodeJson(api::Desc<T>(), arena.Copy(text), arena, out);
-  EXPECT_TRUE(done) << text << ": " << (done ? "" : done.error().message());
-  return out;
-}
+using inventory::FromText;
 
 class World {
  public:

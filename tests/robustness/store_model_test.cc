@@ -15,37 +15,9 @@
 #include "base/mailbox.h"
 #include "base/random.h"
 #include "store/local_store.h"
+#include "testing/counting_sink.h"
+#include "testing/heap_counter.h"
 #include "testing/temp_dir.h"
-
-namespace {
-
-std::atomic<std::uint64_t> allocations{0};
-
-}  // namespace
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ALLOT_TEST_SANITIZED
-#endif
-#endif
-
-#ifndef ALLOT_TEST_SANITIZED  // sanitizers bring their own
-// Counts every allocation of the process, for the test that a warm store needs none.
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* const block = std::malloc(size == 0 ? 1 : size);
-  if (block == nullptr) {
-    std::abort();
-  }
-  return block;
-}
-void operator delete(void* block) noexcept {
-  std::free(block);
-}
-void operator delete(void* block, std::size_t) noexcept {
-  std::free(block);
-}
-#endif
 
 namespace allot::testing {
 namespace {
@@ -230,23 +202,7 @@ TEST(StoreModel, WarmStoreAllocatesNothing) {
   // Compaction on, small bounds: a steady state is reached quickly.
   Harness harness(store::MakeMemoryLog(),
                   {.dead_bytes = 50'000, .window_bytes = 100'000, .window_attachments = 64});
-  class CountingSink final : public store::CommitSink {
-   public:
-    void OnCommitted(std::span<const store::CommitOutcome> outcomes) override {
-      const std::lock_guard lock(mutex_);
-      count_ += outcomes.size();
-      condition_.notify_one();
-    }
-    void Await(std::uint64_t count) {
-      std::unique_lock lock(mutex_);
-      condition_.wait(lock, [&] { return count_ >= count; });
-    }
-
-   private:
-    std::mutex mutex_;
-    std::condition_variable condition_;
-    std::uint64_t count_ = 0;
-  } sink;
+  CountingSink sink;
   std::vector<std::string> keys;
   for (int i = 0; i < 500; ++i) {
     keys.push_back(fmt::format("namespace/name-{}", i));
@@ -263,10 +219,10 @@ TEST(StoreModel, WarmStoreAllocatesNothing) {
     }
   };
   write(2000);
-  const std::uint64_t before = allocations.load();
+  const std::uint64_t before = HeapAllocations();
   write(1000);
   // A vector that still grows now and then; nothing a write.
-  EXPECT_LT(allocations.load() - before, 16U);
+  EXPECT_LT(HeapAllocations() - before, 16U);
 }
 
 }  // namespace
