@@ -102,14 +102,14 @@ Result<void> CheckShape(const MediaChoice& choice, const Resource& resource, Ver
     return base::Error(
         Reason::kNotAcceptable,
         fmt::format("you requested PartialObjectMetadata, but the requested object is a list ({})",
-                    GoTypeName(resource, true)));
+                    GoTypeName(resource, /*list=*/true)));
   }
   if (!list && verb != Verb::kWatch && choice.shape == Shape::kPartialList) {
     return base::Error(
         Reason::kNotAcceptable,
         fmt::format("you requested PartialObjectMetadataList, but the requested object is not a "
                     "list ({})",
-                    GoTypeName(resource, false)));
+                    GoTypeName(resource, /*list=*/false)));
   }
   return {};
 }
@@ -135,6 +135,30 @@ void SendOldOpenApi(Exchange& exchange) {
 
 constexpr double kLatencyBounds[] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30};
+
+/// Whether what the path names is there and takes the verb.
+Result<void> CheckVerb(const api::KindInfo& info, const Exchange& exchange) {
+  const RequestPath& path = exchange.path;
+  const api::SubresourceInfo* sub = nullptr;
+  if (!path.subresource.empty()) {
+    sub = info.FindSubresource(path.subresource);
+    if (sub == nullptr) {
+      return base::Error(NoSuchResourceError());
+    }
+  }
+  ALLOT_RETURN_IF_ERROR(CheckScope(info, path, exchange.verb));
+  const bool listed = sub == nullptr
+                          ? info.HasVerb(exchange.verb_text)
+                          : std::ranges::find(sub->verbs, exchange.verb_text) != sub->verbs.end();
+  const bool post_to_name =
+      exchange.verb == Verb::kCreate && !path.name.empty() && path.subresource.empty();
+  const bool needs_name =
+      (exchange.verb == Verb::kUpdate || exchange.verb == Verb::kPatch) && path.name.empty();
+  if (!listed || post_to_name || needs_name) {
+    return base::Error(MethodNotAllowedError());
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -332,11 +356,33 @@ void Handler::Health(const ExchangeRef& exchange, std::string_view page, std::st
   exchange->Send(good ? 200 : 500, "text/plain; charset=utf-8", std::move(text));
 }
 
+Result<void> Handler::ChooseForm(Exchange& exchange) {
+  const std::string_view accept = exchange.request->headers.Get("accept");
+  Result<MediaChoice> choice = Negotiate(accept, exchange.verb == Verb::kWatch);
+  if (!choice) {
+    // An error is no stream: it takes any form the client can read.
+    if (const Result<MediaChoice> plain = Negotiate(accept, /*watch=*/false)) {
+      exchange.choice.format = plain->format;
+    }
+    return base::Error(choice.error());
+  }
+  choice->pretty = choice->pretty || exchange.choice.pretty;
+  exchange.choice = *choice;
+  if (Result<void> fits = CheckShape(*choice, *exchange.resource, exchange.verb); !fits) {
+    exchange.choice.shape = Shape::kObject;
+    return fits;
+  }
+  if (choice->shape == Shape::kTable) {
+    ALLOT_ASSIGN_OR_RETURN(exchange.include, ReadInclude(exchange.request->query));
+  }
+  return {};
+}
+
 void Handler::RouteResource(const ExchangeRef& exchange) {
   const RequestPath& path = exchange->path;
-  const Resource* const resource =
-      parts_.registry.resources().Find(path.group, path.version, path.resource);
-  if (resource == nullptr && !parts_.registry.resources().HasGroup(path.group)) {
+  const ResourceSet& resources = parts_.registry.resources();
+  const Resource* const resource = resources.Find(path.group, path.version, path.resource);
+  if (resource == nullptr && !resources.HasGroup(path.group)) {
     SendNoPage(*exchange);
     return;
   }
@@ -345,55 +391,13 @@ void Handler::RouteResource(const ExchangeRef& exchange) {
     return;
   }
   exchange->resource = resource;
-  const api::KindInfo& info = *resource->info;
-  const api::SubresourceInfo* sub = nullptr;
-  if (!path.subresource.empty()) {
-    sub = info.FindSubresource(path.subresource);
-    if (sub == nullptr) {
-      exchange->SendError(NoSuchResourceError());
-      return;
-    }
-  }
-  if (const Result<void> fits = CheckScope(info, path, exchange->verb); !fits) {
+  if (const Result<void> fits = CheckVerb(*resource->info, *exchange); !fits) {
     exchange->SendError(fits.error());
     return;
   }
-  const bool listed_verb =
-      sub == nullptr ? info.HasVerb(exchange->verb_text) || !path.subresource.empty()
-                     : std::ranges::find(sub->verbs, exchange->verb_text) != sub->verbs.end();
-  const bool post_to_name =
-      exchange->verb == Verb::kCreate && !path.name.empty() && path.subresource.empty();
-  const bool needs_name =
-      (exchange->verb == Verb::kUpdate || exchange->verb == Verb::kPatch) && path.name.empty();
-  if (!listed_verb || post_to_name || needs_name) {
-    exchange->SendError(MethodNotAllowedError());
+  if (const Result<void> chosen = ChooseForm(*exchange); !chosen) {
+    exchange->SendError(chosen.error());
     return;
-  }
-  const bool watch = exchange->verb == Verb::kWatch;
-  Result<MediaChoice> choice = Negotiate(exchange->request->headers.Get("accept"), watch);
-  if (!choice) {
-    // An error is no stream: it takes any form the client can read.
-    if (const Result<MediaChoice> plain =
-            Negotiate(exchange->request->headers.Get("accept"), /*watch=*/false)) {
-      exchange->choice.format = plain->format;
-    }
-    exchange->SendError(choice.error());
-    return;
-  }
-  choice->pretty = choice->pretty || exchange->choice.pretty;
-  exchange->choice = *choice;
-  if (const Result<void> fits = CheckShape(*choice, *resource, exchange->verb); !fits) {
-    exchange->choice.shape = Shape::kObject;
-    exchange->SendError(fits.error());
-    return;
-  }
-  if (choice->shape == Shape::kTable) {
-    Result<IncludeObject> include = ReadInclude(exchange->request->query);
-    if (!include) {
-      exchange->SendError(include.error());
-      return;
-    }
-    exchange->include = *include;
   }
   switch (exchange->verb) {
     case Verb::kGet: Get(exchange); return;

@@ -115,6 +115,8 @@ class Handler {
 
   /// As NegotiateAnswer, remembering what few distinct headers clients send.
   base::Result<MediaChoice> Negotiate(std::string_view accept, bool watch);
+  /// Settles the form of the answer, also that of an error.
+  base::Result<void> ChooseForm(Exchange& exchange);
 
   /// A series of the request metrics: resource, verb (a constant text), code.
   using SeriesKey = std::tuple<const Resource*, const char*, int>;

@@ -158,6 +158,22 @@ class Applier {
   Value result_;
 };
 
+/// Applies one manifest and tells what became of it; false when it failed.
+bool ApplyOne(Applier& applier, Manifest& manifest, const OutputOptions& output, const Io& io) {
+  const auto done = applier.Apply(std::move(manifest.object));
+  if (!done) {
+    std::string text = ErrorText(done.error());
+    io.err(text.substr(0, text.size() - 1) + " (" + manifest.source + ")\n");
+    return false;
+  }
+  if (output.WantsTable()) {
+    io.out(applier.FullName() + " " + *done + "\n");
+  } else {
+    io.out(PrintObjects({applier.result()}, /*as_list=*/false, output, {applier.FullName()}));
+  }
+  return true;
+}
+
 }  // namespace
 
 int RunApply(Arguments arguments, const Io& io) {
@@ -176,36 +192,30 @@ int RunApply(Arguments arguments, const Io& io) {
                "strict (or true), warn, ignore (or false): unknown fields");
   parser.Namespace(flags.connection);
   parser.Connection(flags.connection);
-  const auto usage = [&io](const std::string& text) {
-    io.err("error: " + text + "\n");
-    return kUsage;
-  };
   std::vector<std::string> rest;
   if (const auto end = parser.Begin(arguments, io, rest)) {
     return *end;
   }
   if (!rest.empty()) {
-    return usage("unexpected argument \"" + rest[0] + "\"; files are given with -f");
+    return Fail(io, "unexpected argument \"" + rest[0] + "\"; files are given with -f", kUsage);
   }
   if (flags.files.empty()) {
-    return usage("must specify -f");
+    return Fail(io, "must specify -f", kUsage);
   }
   const auto output = ParseOutput(flags.output);
   if (!output) {
-    return usage(output.error().message());
+    return Fail(io, output.error().message(), kUsage);
   }
   auto manifests = ReadManifests(io, flags.files, flags.recursive);
   if (!manifests) {
-    io.err("error: " + manifests.error().message() + "\n");
-    return kFailed;
+    return Fail(io, manifests.error().message(), kFailed);
   }
   int code = kOk;
   for (const std::string& problem : manifests->problems) {
-    io.err("error: " + problem + "\n");
-    code = kFailed;
+    code = Fail(io, problem, kFailed);
   }
   if (manifests->objects.empty()) {
-    return code == kOk ? usage("no objects passed to apply") : code;
+    return code == kOk ? Fail(io, "no objects passed to apply", kUsage) : code;
   }
   auto server = Server::Open(io, flags.connection);
   if (!server) {
@@ -214,15 +224,8 @@ int RunApply(Arguments arguments, const Io& io) {
   }
   Applier applier(server->connection, server->discovery, flags);
   for (Manifest& manifest : manifests->objects) {
-    const auto done = applier.Apply(std::move(manifest.object));
-    if (!done) {
-      std::string text = ErrorText(done.error());
-      io.err(text.substr(0, text.size() - 1) + " (" + manifest.source + ")\n");
+    if (!ApplyOne(applier, manifest, *output, io)) {
       code = kFailed;
-    } else if (output->WantsTable()) {
-      io.out(applier.FullName() + " " + *done + "\n");
-    } else {
-      io.out(PrintObjects({applier.result()}, /*as_list=*/false, *output, {applier.FullName()}));
     }
   }
   return code;

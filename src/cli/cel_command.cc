@@ -55,8 +55,7 @@ int RunJsonLines(const Io& io) {
     if (!more || !*more) {
       io.out(out);
       if (!more) {
-        io.err("error: " + more.error().message() + "\n");
-        return kFailed;
+        return Fail(io, more.error().message(), kFailed);
       }
       return code;
     }
@@ -102,8 +101,7 @@ int Eval(const Io& io,
   if (!request.device.empty()) {
     auto read = ReadDevice(io, request.device);
     if (!read) {
-      io.err("error: " + read.error().message() + "\n");
-      return kFailed;
+      return Fail(io, read.error().message(), kFailed);
     }
     device = *std::move(read);
     view = &device->view();
@@ -188,8 +186,7 @@ int RunCel(Arguments arguments, const Io& io) {
   if (!request.file.empty()) {
     auto content = ReadFile(io, request.file);
     if (!content) {
-      io.err("error: " + content.error().message() + "\n");
-      return kFailed;
+      return Fail(io, content.error().message(), kFailed);
     }
     while (content->ends_with('\n')) {
       content->pop_back();

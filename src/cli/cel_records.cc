@@ -95,6 +95,32 @@ bool Flag(const text::Value& record, std::string_view name) {
   return value != nullptr && value->AsBool();
 }
 
+base::Result<cel::CompileOptions> OptionsOf(const text::Value& record) {
+  const std::string_view environment = record.StringAt({"env"});
+  if (record.Find("env") != nullptr && environment != "stored" && environment != "new") {
+    return base::Error(Reason::kBadRequest,
+                       fmt::format("env: found {}, expected \"stored\" or \"new\"",
+                                   text::ToJson(*record.Find("env"))));
+  }
+  cel::CompileOptions options;
+  options.environment = environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;
+  if (const text::Value* const gates = record.Find("gates")) {
+    const auto gate = [&](std::string_view name) {
+      const text::Value* const value = gates->Find(name);
+      return value == nullptr || value->AsBool();
+    };
+    options.gates = {gate("DRAConsumableCapacity"), gate("DRAListTypeAttributes")};
+  }
+  options.purpose = Flag(record, "raw")       ? cel::Purpose::kAnyValue
+                    : Flag(record, "derived") ? cel::Purpose::kDerivedAttribute
+                                              : cel::Purpose::kSelector;
+  if (const text::Value* const limit = record.Find("cost_limit"); limit && limit->is_number()) {
+    options.cost_limit =
+        limit->is_int() ? static_cast<std::uint64_t>(limit->AsInt()) : ~std::uint64_t{0};
+  }
+  return options;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<CelDevice>> CelDevice::Parse(const text::Value& json) {
@@ -273,21 +299,28 @@ void CelRecords::Evaluate(const cel::Program& program,
   out += '}';
 }
 
-base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
-  auto parsed = text::ParseJson(line);
-  if (!parsed) {
-    return base::Error(std::move(parsed.error()));
+base::Result<const cel::DeviceView*> CelRecords::Device(
+    const text::Value& value, std::vector<std::unique_ptr<CelDevice>>& own) const {
+  if (value.is_string()) {
+    const auto found = devices_.find(value.AsString());
+    if (found == devices_.end()) {
+      return base::Error(Reason::kBadRequest,
+                         fmt::format("unknown device {}", quantity::GoQuote(value.AsString())));
+    }
+    return &found->second->view();
   }
-  const text::Value& record = *parsed;
+  ALLOT_ASSIGN_OR_RETURN(auto device, CelDevice::Parse(value));
+  own.push_back(std::move(device));
+  return &own.back()->view();
+}
+
+base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
+  ALLOT_ASSIGN_OR_RETURN(const text::Value record, text::ParseJson(line));
   if (!record.is_object()) {
     return base::Error(Reason::kBadRequest, "not an object");
   }
   if (const std::string_view name = record.StringAt({"device_name"}); !name.empty()) {
-    auto device = CelDevice::Parse(record);
-    if (!device) {
-      return base::Error(std::move(device.error()));
-    }
-    devices_[std::string(name)] = *std::move(device);
+    ALLOT_ASSIGN_OR_RETURN(devices_[std::string(name)], CelDevice::Parse(record));
     return {};
   }
   const text::Value* const expression = record.Find("expr");
@@ -296,67 +329,31 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
         Reason::kBadRequest,
         expression == nullptr ? "neither expr nor device_name is set" : "expr is not a string");
   }
-  const std::string_view environment = record.StringAt({"env"});
-  if (record.Find("env") != nullptr && environment != "stored" && environment != "new") {
-    return base::Error(Reason::kBadRequest,
-                       fmt::format("env: found {}, expected \"stored\" or \"new\"",
-                                   text::ToJson(*record.Find("env"))));
-  }
-  cel::CompileOptions options;
-  options.environment = environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;
-  if (const text::Value* const gates = record.Find("gates")) {
-    const auto gate = [&](std::string_view name) {
-      const text::Value* const value = gates->Find(name);
-      return value == nullptr || value->AsBool();
-    };
-    options.gates = {gate("DRAConsumableCapacity"), gate("DRAListTypeAttributes")};
-  }
-  options.purpose = Flag(record, "raw")       ? cel::Purpose::kAnyValue
-                    : Flag(record, "derived") ? cel::Purpose::kDerivedAttribute
-                                              : cel::Purpose::kSelector;
-  if (const text::Value* const limit = record.Find("cost_limit"); limit && limit->is_number()) {
-    options.cost_limit =
-        limit->is_int() ? static_cast<std::uint64_t>(limit->AsInt()) : ~std::uint64_t{0};
-  }
-
+  ALLOT_ASSIGN_OR_RETURN(const cel::CompileOptions options, OptionsOf(record));
   std::vector<std::unique_ptr<CelDevice>> own;
   std::vector<const cel::DeviceView*> devices;
-  const auto add = [&](const text::Value& value) -> base::Result<void> {
-    if (value.is_string()) {
-      const auto found = devices_.find(value.AsString());
-      if (found == devices_.end()) {
-        return base::Error(Reason::kBadRequest,
-                           fmt::format("unknown device {}", quantity::GoQuote(value.AsString())));
-      }
-      devices.push_back(&found->second->view());
-      return {};
-    }
-    auto device = CelDevice::Parse(value);
-    if (!device) {
-      return base::Error(std::move(device.error()));
-    }
-    own.push_back(*std::move(device));
-    devices.push_back(&own.back()->view());
-    return {};
-  };
   if (const text::Value* const list = record.Find("devices")) {
-    for (const text::Value& device : list->items()) {
-      if (auto added = add(device); !added) {
-        return added;
-      }
+    for (const text::Value& one : list->items()) {
+      ALLOT_ASSIGN_OR_RETURN(const auto* device, Device(one, own));
+      devices.push_back(device);
     }
   }
-  if (const text::Value* const device = record.Find("device"); device && !device->is_null()) {
-    if (auto added = add(*device); !added) {
-      return added;
-    }
+  if (const text::Value* const one = record.Find("device"); one && !one->is_null()) {
+    ALLOT_ASSIGN_OR_RETURN(const auto* device, Device(*one, own));
+    devices.push_back(device);
   }
   static const cel::DeviceView kEmpty;
   if (devices.empty()) {
     devices.push_back(&kEmpty);
   }
+  Answer(record, Compile(expression->AsString(), options), devices, out);
+  return {};
+}
 
-  const cel::Compilation& compiled = Compile(expression->AsString(), options);
+void CelRecords::Answer(const text::Value& record,
+                        const cel::Compilation& compiled,
+                        std::span<const cel::DeviceView* const> devices,
+                        std::string& out) {
   out += R"({"id":)";
   cel::AppendJsonString(record.StringAt({"id"}), out);
   if (!compiled.error.empty()) {
@@ -379,7 +376,6 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
     out += ']';
   }
   out += "}\n";
-  return {};
 }
 
 }  // namespace allot::cli

@@ -2,11 +2,9 @@
 // JSON lines.
 //
 //   in:  {"id", "expr", "env": "stored"|"new", "gates": {NAME: bool}, "derived", "raw": bool,
-//   "cost_limit": N,
-//         "cancelled": bool, "device": DEVICE | "devices": [DEVICE | "name"]}
-//   in:  {"device_name": NAME, "driver", "attributes": {NAME: {KIND: V}}, "capacity": {NAME:
-//   QUANTITY},
-//         "allowMultipleAllocations": bool}
+//         "cost_limit": N, "cancelled": bool, "device": DEVICE | "devices": [DEVICE | "name"]}
+//   in:  {"device_name": NAME, "driver", "attributes": {NAME: {KIND: V}},
+//         "capacity": {NAME: QUANTITY}, "allowMultipleAllocations": bool}
 //   out: {"id", "compile_error"?, "type"?, "max_cost"?, "results": [{"value"|"error", "cost"}]}
 //        {"line": N, "error"} for a line that is no record
 // Thread safety: one thread.
@@ -15,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -62,6 +61,13 @@ class CelRecords {
   base::Result<void> Run(std::string_view line, std::string& out);
 
  private:
+  /// A device by value, kept in `own`, or one known by name.
+  base::Result<const cel::DeviceView*> Device(const text::Value& value,
+                                              std::vector<std::unique_ptr<CelDevice>>& own) const;
+  void Answer(const text::Value& record,
+              const cel::Compilation& compiled,
+              std::span<const cel::DeviceView* const> devices,
+              std::string& out);
   const cel::Compilation& Compile(std::string_view expression, const cel::CompileOptions& options);
   void Evaluate(const cel::Program& program,
                 const cel::DeviceView& device,

@@ -199,19 +199,15 @@ int RunDelete(Arguments arguments, const Io& io) {
   parser.OneOf("-o,--output", flags.output, {"name"}, "name: print names only");
   parser.Namespace(flags.connection);
   parser.Connection(flags.connection);
-  const auto fail = [&io](const std::string& text, int code) {
-    io.err("error: " + text + "\n");
-    return code;
-  };
   std::vector<std::string> rest;
   if (const auto end = parser.Begin(arguments, io, rest)) {
     return *end;
   }
   if (rest.empty() == flags.files.empty()) {
-    return fail("name objects either as arguments or with -f", kUsage);
+    return Fail(io, "name objects either as arguments or with -f", kUsage);
   }
   if (const auto timeout = ParseTimeout(flags.timeout); !timeout) {
-    return fail(timeout.error().message(), kUsage);
+    return Fail(io, timeout.error().message(), kUsage);
   }
   if (flags.now) {
     flags.grace_period = 1;
@@ -227,7 +223,7 @@ int RunDelete(Arguments arguments, const Io& io) {
   Deleter deleter(io, server->connection, server->discovery, flags);
   auto doomed = flags.files.empty() ? deleter.FromArguments(rest) : deleter.FromFiles();
   if (!doomed) {
-    return fail(doomed.error().message(), kFailed);
+    return Fail(io, doomed.error().message(), kFailed);
   }
   return deleter.Delete(*std::move(doomed));
 }

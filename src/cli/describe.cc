@@ -188,12 +188,10 @@ int RunDescribe(Arguments arguments, const Io& io) {
   }
   const auto targets = ParseTargets(server->discovery, server->connection, rest);
   if (!targets) {
-    io.err("error: " + targets.error().message() + "\n");
-    return kFailed;
+    return Fail(io, targets.error().message(), kFailed);
   }
   if (const auto checked = CheckSelectors(*targets, selector); !checked) {
-    io.err("error: " + checked.error().message() + "\n");
-    return kUsage;
+    return Fail(io, checked.error().message(), kUsage);
   }
   int code = kOk;
   bool first = true;

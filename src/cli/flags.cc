@@ -111,8 +111,7 @@ base::Result<std::vector<std::string>> Flags::Parse(Arguments arguments) {
 std::optional<int> Flags::Begin(Arguments arguments, const Io& io, std::vector<std::string>& rest) {
   auto parsed = Parse(arguments);
   if (!parsed) {
-    io.err("error: " + parsed.error().message() + "\n");
-    return kUsage;
+    return Fail(io, parsed.error().message(), kUsage);
   }
   if (help_wanted_) {
     io.out(Help());

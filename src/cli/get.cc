@@ -353,12 +353,10 @@ int RunGet(Arguments arguments, const Io& io) {
   }
   auto output = ParseOutput(flags.output);
   if (!output) {
-    io.err("error: " + output.error().message() + "\n");
-    return kUsage;
+    return Fail(io, output.error().message(), kUsage);
   }
   if (const auto path = JsonPath::ParseRelaxed(flags.sort_by); !flags.sort_by.empty() && !path) {
-    io.err("error: --sort-by: " + path.error().message() + "\n");
-    return kUsage;
+    return Fail(io, "--sort-by: " + path.error().message() + "", kUsage);
   }
   output->no_headers = flags.no_headers;
   output->show_labels = flags.show_labels;
@@ -372,9 +370,11 @@ int RunGet(Arguments arguments, const Io& io) {
   if (!names.empty() && IsDeviceTable(names[0])) {
     if (!flags.selector.empty() || !flags.field_selector.empty() || flags.watch ||
         flags.watch_only) {
-      io.err("error: " + names[0] +
-             " are made from slices and claims: selectors and watches do not apply to them\n");
-      return kUsage;
+      return Fail(
+          io,
+          "" + names[0] +
+              " are made from slices and claims: selectors and watches do not apply to them",
+          kUsage);
     }
     const auto text = DeviceTable(*connection, names, *output);
     if (!text) {
@@ -389,13 +389,11 @@ int RunGet(Arguments arguments, const Io& io) {
   }
   const auto targets = ParseTargets(*discovery, *connection, names);
   if (!targets) {
-    io.err("error: " + targets.error().message() + "\n");
-    return kFailed;
+    return Fail(io, targets.error().message(), kFailed);
   }
   if (const auto checked = CheckSelectors(*targets, flags.selector, flags.field_selector);
       !checked) {
-    io.err("error: " + checked.error().message() + "\n");
-    return kUsage;
+    return Fail(io, checked.error().message(), kUsage);
   }
   return Getter(io, *connection, flags, *std::move(output)).Run(*targets);
 }

@@ -127,8 +127,7 @@ int AnswerCases(const Io& io) {
   for (std::string line;;) {
     const auto more = io.read_line(line);
     if (!more) {
-      io.err("error: " + more.error().message() + "\n");
-      return kFailed;
+      return Fail(io, more.error().message(), kFailed);
     }
     if (!*more) {
       return code;

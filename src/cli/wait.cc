@@ -193,20 +193,16 @@ int RunWait(Arguments arguments, const Io& io) {
   parser.Text("--timeout", flags.timeout, "how long to wait (0 = look once, negative = a week)");
   parser.Namespace(flags.connection);
   parser.Connection(flags.connection);
-  const auto fail = [&io](const std::string& text, int code) {
-    io.err("error: " + text + "\n");
-    return code;
-  };
   std::vector<std::string> rest;
   if (const auto end = parser.Begin(arguments, io, rest)) {
     return *end;
   }
   const auto condition = ParseCondition(flags.condition);
   if (!condition) {
-    return fail(condition.error().message(), kUsage);
+    return Fail(io, condition.error().message(), kUsage);
   }
   if (const auto timeout = ParseTimeout(flags.timeout); !timeout) {
-    return fail(timeout.error().message(), kUsage);
+    return Fail(io, timeout.error().message(), kUsage);
   } else if (timeout->count() == 0) {
     flags.timeout = "1ms";
   }
@@ -217,7 +213,7 @@ int RunWait(Arguments arguments, const Io& io) {
   }
   const auto targets = ParseTargets(server->discovery, server->connection, rest);
   if (!targets) {
-    return fail(targets.error().message(), kUsage);
+    return Fail(io, targets.error().message(), kUsage);
   }
   return Wait(io, server->connection, *targets, *condition, flags);
 }

@@ -73,6 +73,54 @@ void Fraction(std::string_view& rest, std::uint64_t& value, double& scale) {
   rest.remove_prefix(i);
 }
 
+// Takes one number with its unit ("1.5h") off `rest`. Unit: nanoseconds, at most kLimit.
+base::Result<std::uint64_t> ParsePart(std::string_view& rest, std::string_view text) {
+  std::uint64_t whole = 0;
+  std::size_t before = rest.size();
+  if (!WholePart(rest, whole)) {
+    return Invalid("invalid duration", text);
+  }
+  bool digits = rest.size() != before;
+  std::uint64_t fraction = 0;
+  double scale = 1;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    before = rest.size();
+    Fraction(rest, fraction, scale);
+    digits = digits || rest.size() != before;
+  }
+  if (!digits) {
+    return Invalid("invalid duration", text);
+  }
+  std::size_t width = 0;
+  while (width < rest.size() && rest[width] != '.' && !IsDigit(rest[width])) {
+    ++width;
+  }
+  if (width == 0) {
+    return Invalid("missing unit in duration", text);
+  }
+  const std::uint64_t unit = UnitNanos(rest.substr(0, width));
+  if (unit == 0) {
+    return base::Error(base::Reason::kInvalid,
+                       fmt::format("time: unknown unit {} in duration {}",
+                                   GoTimeQuote(rest.substr(0, width)),
+                                   GoTimeQuote(text)));
+  }
+  rest.remove_prefix(width);
+  if (whole > kLimit / unit) {
+    return Invalid("invalid duration", text);
+  }
+  whole *= unit;
+  if (fraction > 0) {
+    whole += static_cast<std::uint64_t>(static_cast<double>(fraction) *
+                                        (static_cast<double>(unit) / scale));
+    if (whole > kLimit) {
+      return Invalid("invalid duration", text);
+    }
+  }
+  return whole;
+}
+
 std::string FractionText(std::uint64_t value, int digits) {
   if (value == 0) {
     return "";
@@ -98,53 +146,8 @@ base::Result<std::int64_t> ParseDuration(std::string_view text) {
   }
   std::uint64_t total = 0;
   while (!rest.empty()) {
-    if (rest[0] != '.' && !IsDigit(rest[0])) {
-      return Invalid("invalid duration", text);
-    }
-    std::uint64_t whole = 0;
-    std::size_t before = rest.size();
-    if (!WholePart(rest, whole)) {
-      return Invalid("invalid duration", text);
-    }
-    bool digits = rest.size() != before;
-    std::uint64_t fraction = 0;
-    double scale = 1;
-    if (rest.starts_with('.')) {
-      rest.remove_prefix(1);
-      before = rest.size();
-      Fraction(rest, fraction, scale);
-      digits = digits || rest.size() != before;
-    }
-    if (!digits) {
-      return Invalid("invalid duration", text);
-    }
-    std::size_t width = 0;
-    while (width < rest.size() && rest[width] != '.' && !IsDigit(rest[width])) {
-      ++width;
-    }
-    if (width == 0) {
-      return Invalid("missing unit in duration", text);
-    }
-    const std::uint64_t unit = UnitNanos(rest.substr(0, width));
-    if (unit == 0) {
-      return base::Error(base::Reason::kInvalid,
-                         fmt::format("time: unknown unit {} in duration {}",
-                                     GoTimeQuote(rest.substr(0, width)),
-                                     GoTimeQuote(text)));
-    }
-    rest.remove_prefix(width);
-    if (whole > kLimit / unit) {
-      return Invalid("invalid duration", text);
-    }
-    whole *= unit;
-    if (fraction > 0) {
-      whole += static_cast<std::uint64_t>(static_cast<double>(fraction) *
-                                          (static_cast<double>(unit) / scale));
-      if (whole > kLimit) {
-        return Invalid("invalid duration", text);
-      }
-    }
-    total += whole;
+    ALLOT_ASSIGN_OR_RETURN(const std::uint64_t part, ParsePart(rest, text));
+    total += part;
     if (total > kLimit) {
       return Invalid("invalid duration", text);
     }
