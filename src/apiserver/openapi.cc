@@ -102,7 +102,8 @@ void AppendPaths(std::string& out, const api::KindInfo& info) {
   if (info.HasVerb("create")) {
     add(collection,
         "post",
-        Operation(info, "post", "create" + plain, ChangeParameters(false), JsonBody(info)));
+        Operation(
+            info, "post", "create" + plain, ChangeParameters(/*patch=*/false), JsonBody(info)));
   }
   if (info.HasVerb("deletecollection")) {
     add(collection,
@@ -118,10 +119,10 @@ void AppendPaths(std::string& out, const api::KindInfo& info) {
   add(object, "get", Operation(info, "get", "read" + plain, "", ""));
   add(object,
       "put",
-      Operation(info, "put", "replace" + plain, ChangeParameters(false), JsonBody(info)));
+      Operation(info, "put", "replace" + plain, ChangeParameters(/*patch=*/false), JsonBody(info)));
   add(object,
       "patch",
-      Operation(info, "patch", "patch" + plain, ChangeParameters(true), PatchBody()));
+      Operation(info, "patch", "patch" + plain, ChangeParameters(/*patch=*/true), PatchBody()));
   add(object, "delete", Operation(info, "delete", "delete" + plain, "", ""));
   AppendJsonKey(out, base + "/{name}");
   out += fmt::format("{{{}}}", object);

@@ -268,7 +268,7 @@ void WatchHub::Pump() {
   });
   for (const std::unique_ptr<Waiter>& waiter : due) {
     loop_.Cancel(waiter->timer);
-    waiter->task(true);
+    waiter->task(/*reached=*/true);
   }
 }
 
@@ -459,7 +459,7 @@ void WatchHub::WhenDurable(store::Revision revision,
                            std::chrono::milliseconds timeout,
                            std::function<void(bool)> task) {
   if (store_.durable() >= revision) {
-    task(true);
+    task(/*reached=*/true);
     return;
   }
   auto waiter = std::make_unique<Waiter>();
@@ -475,7 +475,7 @@ void WatchHub::WhenDurable(store::Revision revision,
     if (at != waiters_.end()) {
       const std::unique_ptr<Waiter> held = std::move(*at);
       waiters_.erase(at);
-      held->task(false);
+      held->task(/*reached=*/false);
     }
   });
   waiters_.push_back(std::move(waiter));

@@ -122,9 +122,10 @@ QueryParameters QueryParameters::Parse(std::string_view text) {
       continue;
     }
     const std::size_t equals = pair.find('=');
-    auto name = Decode(pair.substr(0, equals), true);
-    auto value = equals == std::string_view::npos ? std::optional<std::string>("")
-                                                  : Decode(pair.substr(equals + 1), true);
+    auto name = Decode(pair.substr(0, equals), /*plus_is_space=*/true);
+    auto value = equals == std::string_view::npos
+                     ? std::optional<std::string>("")
+                     : Decode(pair.substr(equals + 1), /*plus_is_space=*/true);
     if (name && value) {
       out.pairs_.emplace_back(std::move(*name), std::move(*value));
     }
@@ -185,7 +186,7 @@ std::string_view StatusText(int status) {
 }
 
 std::optional<std::string> PercentDecode(std::string_view text) {
-  return Decode(text, false);
+  return Decode(text, /*plus_is_space=*/false);
 }
 
 std::string PercentEncode(std::string_view text) {

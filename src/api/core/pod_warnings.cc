@@ -92,14 +92,14 @@ void WarnOfPlacement(const PodSpec& spec, const Path& path, Texts& out) {
       const Path at = node.Child("requiredDuringSchedulingIgnoredDuringExecution");
       const Path terms = at.Child("nodeSelectorTerms");
       for (std::size_t i = 0; i < required->node_selector_terms.size(); ++i) {
-        WarnOfTerm(required->node_selector_terms[i], false, terms.Index(i), out);
+        WarnOfTerm(required->node_selector_terms[i], /*check_values=*/false, terms.Index(i), out);
       }
     }
     const auto& preferred = wanted.preferred_during_scheduling_ignored_during_execution;
     const Path at = node.Child("preferredDuringSchedulingIgnoredDuringExecution");
     for (std::size_t i = 0; i < preferred.size(); ++i) {
       const Path item = at.Index(i);
-      WarnOfTerm(preferred[i].preference, true, item.Child("preference"), out);
+      WarnOfTerm(preferred[i].preference, /*check_values=*/true, item.Child("preference"), out);
     }
   }
   const Path spread = path.Child("topologySpreadConstraints");
