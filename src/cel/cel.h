@@ -24,7 +24,7 @@ namespace allot::cel {
 inline constexpr std::uint64_t kMaxCost = 1'000'000;
 /// Unit: bytes of an expression (CELSelectorExpressionMaxLength); checked by API validation, not
 /// here.
-inline constexpr std::size_t kMaxExpressionLength = 10 * 1024;
+inline constexpr std::size_t kMaxExpressionLength = std::size_t{10} * 1024;
 
 /// New or changed expressions obey gates and the compatibility version; stored ones see everything.
 enum class Environment : std::uint8_t { kStored, kNew };
