@@ -356,7 +356,7 @@ int RunGet(Arguments arguments, const Io& io) {
     return Fail(io, output.error().message(), kUsage);
   }
   if (const auto path = JsonPath::ParseRelaxed(flags.sort_by); !flags.sort_by.empty() && !path) {
-    return Fail(io, "--sort-by: " + path.error().message() + "", kUsage);
+    return Fail(io, "--sort-by: " + path.error().message(), kUsage);
   }
   output->no_headers = flags.no_headers;
   output->show_labels = flags.show_labels;
