@@ -55,7 +55,7 @@ TEST(ClusterTest, TakesAnyMixOfDocumentsAndLists) {
   ASSERT_TRUE(cluster.Add(R"(
 apiVersion: v1
 kind: Node
-metadata: {name: n}
+metadata: {name: n1}
 ---
 # nothing but a comment
 ---
@@ -106,7 +106,7 @@ kind: ResourceSlice
 metadata: {name: s}
 spec:
   driver: x
-  nodeName: n
+  nodeName: n1
   pool: {name: p, generation: 1, resourceSliceCount: 1}
   devices: [{name: d, basic: {attributes: {a: {int: 1}}}}]
 ---
