@@ -47,7 +47,7 @@ AttributeColumnPtr AttributeColumns::Intern(std::string_view name) {
     std::erase_if(columns_, [](const auto& entry) { return entry.second.use_count() == 1; });
   }
   auto column = std::make_shared<AttributeColumn>(name);
-  column->recycled_seen_ = inventory_.recycled_end();
+  column->recycled_seen_ = inventory_.recycled().end();
   columns_.emplace(std::move(key), column);
   return column;
 }
@@ -63,14 +63,14 @@ void AttributeColumns::Sync(AttributeColumn& column) {
   if (column.entries_.size() < inventory_.index_bound()) {
     column.entries_.resize(inventory_.index_bound());
   }
-  std::span<const inventory::IndexRange> recycled;
-  if (!inventory_.RecycledSince(column.recycled_seen_, recycled)) {
+  const auto recycled = inventory_.recycled().Since(column.recycled_seen_);
+  if (!recycled) {
     for (AttributeColumn::Entry& entry : column.entries_) {
       entry.count = AttributeColumn::kUnknown;
     }
     return;
   }
-  for (const auto [first, count] : recycled) {
+  for (const auto [first, count] : *recycled) {
     for (std::uint32_t i = first; i < first + count && i < column.entries_.size(); ++i) {
       column.entries_[i].count = AttributeColumn::kUnknown;
     }

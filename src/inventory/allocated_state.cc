@@ -12,7 +12,6 @@ constexpr std::uint32_t kLeafMask = (1U << kLeafBits) - 1;
 constexpr std::uint32_t kPageMask = (1U << kPageBits) - 1;
 
 // Changes kept for readers that come back.
-constexpr std::size_t kMaxLog = std::size_t{1} << 16U;
 
 constexpr std::uint64_t BitOf(DeviceId id) {
   return std::uint64_t{1} << (Value(id) & kLeafMask);
@@ -49,16 +48,11 @@ struct AllocatedState::Core {
   std::vector<std::shared_ptr<Page>> pages;
   std::uint64_t version = 0;
   std::size_t held = 0;
-  std::vector<DeviceChange> log;
-  std::uint64_t log_start = 0;  // cursor of log[0]
+  base::ChangeLog<DeviceChange> changes;
 
   void Note(const ClaimUse& use, bool given_back) {
-    if (log.size() > kMaxLog) {
-      log_start += log.size();
-      log.clear();
-    }
     for (const DeviceUse& device : use.devices) {
-      log.push_back({device.device, given_back});
+      changes.Add({device.device, given_back});
     }
   }
 
@@ -200,16 +194,8 @@ std::size_t AllocatedState::held_count() const {
   return core_->held;
 }
 
-bool AllocatedState::ChangedSince(std::uint64_t& cursor, std::vector<DeviceChange>& changed) const {
-  changed.clear();
-  const std::uint64_t end = core_->log_start + core_->log.size();
-  const bool complete = cursor >= core_->log_start && cursor <= end;
-  if (complete) {
-    changed.assign(core_->log.begin() + static_cast<std::ptrdiff_t>(cursor - core_->log_start),
-                   core_->log.end());
-  }
-  cursor = end;
-  return complete;
+const base::ChangeLog<DeviceChange>& AllocatedState::changes() const {
+  return core_->changes;
 }
 
 }  // namespace allot::inventory

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/change_log.h"
 #include "inventory/device.h"
 #include "quantity/quantity.h"
 
@@ -100,9 +101,8 @@ class AllocatedState {
   /// Changes with every Commit and return.
   [[nodiscard]] std::uint64_t version() const;
   [[nodiscard]] std::size_t held_count() const;
-  /// Devices taken or given back since `cursor`, which is moved on. False: too many, anything may
-  /// have changed. A new cursor starts at 0.
-  [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<DeviceChange>& changed) const;
+  /// Devices taken or given back.
+  [[nodiscard]] const base::ChangeLog<DeviceChange>& changes() const;
 
  private:
   explicit AllocatedState(std::shared_ptr<Core> core) : core_(std::move(core)) {}

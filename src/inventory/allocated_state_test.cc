@@ -73,18 +73,17 @@ TEST(AllocatedStateTest, ForksAreIndependent) {
 TEST(AllocatedStateTest, ChangesAreLogged) {
   AllocatedState state;
   std::uint64_t cursor = 0;
-  std::vector<DeviceChange> changed;
   auto handle = state.Commit(Use({4, 9}));
-  ASSERT_TRUE(state.ChangedSince(cursor, changed));
-  ASSERT_EQ(changed.size(), 2U);
-  EXPECT_EQ(changed[1].device, DeviceId{9});
-  EXPECT_FALSE(changed[1].given_back);
-  ASSERT_TRUE(state.ChangedSince(cursor, changed));
-  EXPECT_TRUE(changed.empty());
+  const auto taken = state.changes().Since(cursor);
+  ASSERT_TRUE(taken.has_value());
+  ASSERT_EQ(taken->size(), 2U);
+  EXPECT_EQ((*taken)[1].device, DeviceId{9});
+  EXPECT_FALSE((*taken)[1].given_back);
   handle.GiveBack();
-  ASSERT_TRUE(state.ChangedSince(cursor, changed));
-  ASSERT_EQ(changed.size(), 2U);
-  EXPECT_TRUE(changed[0].given_back);
+  const auto given = state.changes().Since(cursor);
+  ASSERT_TRUE(given.has_value());
+  ASSERT_EQ(given->size(), 2U);
+  EXPECT_TRUE((*given)[0].given_back);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace allot::inventory {
 
 /// Place of a published device in the columns. A slice's devices have consecutive indices. Reused
-/// after a slice goes away; see Inventory::RecycledSince.
+/// after a slice goes away; see Inventory::recycled.
 enum class DeviceIndex : std::uint32_t {};
 /// Identity of driver/pool/device, published or not. Never reused.
 enum class DeviceId : std::uint32_t {};

@@ -3,12 +3,6 @@
 #include <string_view>
 
 namespace allot::inventory {
-namespace {
-
-// Ranges kept for caches that come back.
-constexpr std::size_t kMaxRecycled = std::size_t{1} << 16U;
-
-}  // namespace
 
 std::size_t DeviceTable::Hash::operator()(const DeviceName& name) const {
   const std::hash<std::string_view> hash;
@@ -78,21 +72,7 @@ void DeviceTable::GiveRange(const IndexRange& range) {
     return;
   }
   free_[range.count].push_back(range.first);
-  if (recycled_.size() > kMaxRecycled) {
-    recycled_start_ += recycled_.size();
-    recycled_.clear();
-  }
-  recycled_.push_back(range);
-}
-
-bool DeviceTable::RecycledSince(std::uint64_t& cursor, std::span<const IndexRange>& ranges) const {
-  const bool complete = cursor >= recycled_start_;
-  ranges = recycled_;
-  if (complete) {
-    ranges = ranges.subspan(cursor - recycled_start_);
-  }
-  cursor = recycled_end();
-  return complete;
+  recycled_.Add(range);
 }
 
 }  // namespace allot::inventory

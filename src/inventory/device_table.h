@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/change_log.h"
 #include "inventory/device.h"
 #include "inventory/node_selector.h"
 
@@ -38,10 +38,8 @@ class DeviceTable {
   std::uint32_t TakeRange(std::uint32_t count);
   void GiveRange(const IndexRange& range);
   [[nodiscard]] std::uint32_t bound() const { return bound_; }
-  [[nodiscard]] std::uint64_t recycled_end() const { return recycled_start_ + recycled_.size(); }
-  [[nodiscard]] bool RecycledSince(std::uint64_t& cursor,
-                                   std::span<const IndexRange>& ranges) const;
-  [[nodiscard]] std::size_t recycled_size() const { return recycled_.size(); }
+  /// Ranges that were given up and may be given again.
+  [[nodiscard]] const base::ChangeLog<IndexRange>& recycled() const { return recycled_; }
 
  private:
   struct Hash {
@@ -62,8 +60,7 @@ class DeviceTable {
 
   std::uint32_t bound_ = 0;
   std::map<std::uint32_t, std::vector<std::uint32_t>> free_;  // size -> first indices
-  std::vector<IndexRange> recycled_;
-  std::uint64_t recycled_start_ = 0;  // cursor of recycled_[0]
+  base::ChangeLog<IndexRange> recycled_;
 };
 
 }  // namespace allot::inventory

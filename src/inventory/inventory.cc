@@ -291,12 +291,8 @@ const NodeViewPtr& Inventory::ViewFor(const NodeRef& node) {
   return entry.view;
 }
 
-std::uint64_t Inventory::NodeVersion(std::string_view node_name) const {
-  return impl_->nodes.VersionOf(impl_->nodes.Find(node_name));
-}
-
-bool Inventory::ChangedNodesSince(std::uint64_t& cursor, std::vector<NodeIndex>& changed) const {
-  return impl_->nodes.ChangedSince(cursor, changed);
+const base::ChangeLog<NodeIndex>& Inventory::node_changes() const {
+  return impl_->nodes.changes();
 }
 
 NodeIndex Inventory::NodeSeeing(DeviceId id) const {
@@ -393,19 +389,12 @@ std::uint32_t Inventory::index_bound() const {
   return impl_->devices.bound();
 }
 
-std::uint64_t Inventory::recycled_end() const {
-  return impl_->devices.recycled_end();
-}
-
-bool Inventory::RecycledSince(std::uint64_t& cursor, std::span<const IndexRange>& ranges) const {
-  return impl_->devices.RecycledSince(cursor, ranges);
+const base::ChangeLog<IndexRange>& Inventory::recycled() const {
+  return impl_->devices.recycled();
 }
 
 Inventory::Sizes Inventory::sizes() const {
-  return {.nodes = impl_->nodes.size(),
-          .pools = impl_->pools.size(),
-          .recycled = impl_->devices.recycled_size(),
-          .log = impl_->nodes.log_size()};
+  return {.nodes = impl_->nodes.size(), .pools = impl_->pools.size()};
 }
 
 std::uint64_t Inventory::version() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/resource/v1.gen.h"
+#include "base/change_log.h"
 #include "inventory/allocated_state.h"
 #include "inventory/device.h"
 #include "inventory/features.h"
@@ -71,11 +72,8 @@ class Inventory {
   /// Cost: O(1) warm, without a look-up by name when node.index is set; else O(slices of the node +
   /// slices without node name). Lifetime: until the next call.
   [[nodiscard]] const NodeViewPtr& ViewFor(const NodeRef& node);
-  /// Changes whenever ViewFor(node) may give another answer. Cost: O(1).
-  [[nodiscard]] std::uint64_t NodeVersion(std::string_view node_name) const;
-  /// Nodes whose view may have changed since `cursor`, which is moved on. False: all of them.
-  [[nodiscard]] bool ChangedNodesSince(std::uint64_t& cursor,
-                                       std::vector<NodeIndex>& changed) const;
+  /// Nodes whose view may have changed.
+  [[nodiscard]] const base::ChangeLog<NodeIndex>& node_changes() const;
   /// Which node notices when the device is taken or given back: one, none (kNoNode), or possibly
   /// all (kAnyNode). Cost: one load.
   [[nodiscard]] NodeIndex NodeSeeing(DeviceId id) const;
@@ -101,16 +99,11 @@ class Inventory {
   [[nodiscard]] std::vector<ClassPtr> Classes() const;
   /// One more than the largest DeviceIndex ever given.
   [[nodiscard]] std::uint32_t index_bound() const;
-  /// Index ranges that were given up and may be given again since `cursor`, which is moved on;
-  /// caches by DeviceIndex clear them. False: too many to tell, any index may be among them.
-  /// Lifetime of `ranges`: until the next change.
-  [[nodiscard]] bool RecycledSince(std::uint64_t& cursor,
-                                   std::span<const IndexRange>& ranges) const;
-  /// The cursor of a cache that knows nothing yet.
-  [[nodiscard]] std::uint64_t recycled_end() const;
+  /// Index ranges that were given up and may be given again; caches by DeviceIndex clear them.
+  [[nodiscard]] const base::ChangeLog<IndexRange>& recycled() const;
   /// Entries of what grows and shrinks with the cluster, for tests.
   struct Sizes {
-    std::size_t nodes, pools, recycled, log;
+    std::size_t nodes, pools;
   };
   [[nodiscard]] Sizes sizes() const;
   /// Counts changes of any kind.

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/change_log.h"
 #include "inventory/device.h"
 #include "inventory/node_selector.h"
 #include "inventory/node_view.h"
@@ -47,7 +48,7 @@ class NodeTable {
   [[nodiscard]] NodeIndex Find(std::string_view name) const;
   [[nodiscard]] NodeEntry& At(NodeIndex index) { return entries_[Value(index)]; }
   [[nodiscard]] const NodeEntry& At(NodeIndex index) const { return entries_[Value(index)]; }
-  /// Drops an entry that nobody needs. Its version lives on, so that no version comes twice.
+  /// Drops an entry that nobody needs.
   void DropIfUnused(NodeIndex index);
 
   /// The node may see something else from `version` on.
@@ -56,21 +57,17 @@ class NodeTable {
   void AllChanged(std::uint64_t version);
   /// The latest of the node's own change and of those that concern all.
   [[nodiscard]] std::uint64_t VersionOf(NodeIndex index) const;
-  [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<NodeIndex>& changed) const;
+  /// Nodes whose view may have changed.
+  [[nodiscard]] const base::ChangeLog<NodeIndex>& changes() const { return changes_; }
 
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
-  [[nodiscard]] std::size_t log_size() const { return log_.size(); }
 
  private:
-  void Note(NodeIndex index);
-
   TextMap<std::uint32_t> numbers_;
   std::vector<NodeEntry> entries_;
   std::vector<std::uint32_t> free_;
-  std::uint64_t all_version_ = 1;     // of the slices without node name
-  std::uint64_t absent_version_ = 0;  // of nodes without entry: that of the last one dropped
-  std::vector<NodeIndex> log_;        // nodes whose view may have changed; kAnyNode = all
-  std::uint64_t log_start_ = 0;       // cursor of log_[0]
+  std::uint64_t all_version_ = 1;  // of the slices without node name
+  base::ChangeLog<NodeIndex> changes_;
 };
 
 }  // namespace allot::inventory

@@ -113,7 +113,7 @@ SelectorSetPtr SelectorCache::Intern(std::span<const std::string_view> expressio
     }
     set->expressions_.push_back(std::move(expression));
   }
-  set->recycled_seen_ = inventory_.recycled_end();
+  set->recycled_seen_ = inventory_.recycled().end();
   sets_.emplace(std::move(key), set);
   return set;
 }
@@ -124,13 +124,13 @@ void SelectorCache::Sync(SelectorSet& set) {
     set.known_.resize(words);
     set.yes_.resize(words);
   }
-  std::span<const IndexRange> recycled;
-  if (!inventory_.RecycledSince(set.recycled_seen_, recycled)) {
+  const auto recycled = inventory_.recycled().Since(set.recycled_seen_);
+  if (!recycled) {
     std::ranges::fill(set.known_, 0);
     set.begun_ = SelectorSet::kNone;
     return;
   }
-  for (const auto [first, count] : recycled) {
+  for (const auto [first, count] : *recycled) {
     if (set.begun_ >= first && set.begun_ - first < count) {
       set.begun_ = SelectorSet::kNone;
     }
@@ -266,19 +266,18 @@ DerivedPtr SelectorCache::InternDerived(std::string_view expression) {
   } else {
     derived->error_ = program.error().message();
   }
-  derived->recycled_seen_ = inventory_.recycled_end();
+  derived->recycled_seen_ = inventory_.recycled().end();
   derived_.emplace(std::string(expression), derived);
   return derived;
 }
 
 const DerivedExpression::Value* SelectorCache::Derive(DerivedExpression& expression,
                                                       const Device& device) {
-  std::span<const IndexRange> recycled;
-  if (!inventory_.RecycledSince(expression.recycled_seen_, recycled)) {
+  const auto recycled = inventory_.recycled().Since(expression.recycled_seen_);
+  if (!recycled) {
     expression.values_.clear();
-    recycled = {};
   }
-  for (const auto [first, count] : recycled) {
+  for (const auto [first, count] : recycled.value_or(std::span<const IndexRange>())) {
     for (std::uint32_t i = first; i < first + count; ++i) {
       expression.values_.erase(i);
     }

@@ -15,7 +15,7 @@ namespace allot::placement {
 namespace {
 
 // Changes remembered for readers that come back; a reader further behind looks at everything.
-constexpr std::size_t kMaxLog = std::size_t{1} << 17U;
+constexpr std::size_t kMaxChanges = std::size_t{1} << 17U;
 
 struct TextHash {
   using is_transparent = void;
@@ -103,17 +103,12 @@ struct ClusterView::Impl {
   std::uint64_t nodes_epoch = 1;
   std::size_t soft_tainted = 0;
   std::map<std::int32_t, std::size_t> priorities;  // of pods on nodes: how many have each
-  std::vector<std::uint32_t> log;                  // indices of changed nodes
-  std::uint64_t log_start = 0;                     // cursor of log[0]
+  base::ChangeLog<std::uint32_t> changes{kMaxChanges};
 
   void Changed(NodeInfo& node) {
     node.version = ++version;
     load.Set(node.index, LoadOf(node));
-    if (log.size() >= kMaxLog) {
-      log_start += log.size();
-      log.clear();
-    }
-    log.push_back(node.index);
+    changes.Add(node.index);
   }
 
   void Count(NodeInfo& node, PodOnNode pod) {
@@ -331,16 +326,8 @@ bool ClusterView::any_soft_taint() const {
   return impl_->soft_tainted != 0;
 }
 
-bool ClusterView::ChangedSince(std::uint64_t& cursor, std::vector<std::uint32_t>& changed) const {
-  changed.clear();
-  const std::uint64_t end = impl_->log_start + impl_->log.size();
-  const bool complete = cursor >= impl_->log_start && cursor <= end;
-  if (complete) {
-    changed.assign(impl_->log.begin() + static_cast<std::ptrdiff_t>(cursor - impl_->log_start),
-                   impl_->log.end());
-  }
-  cursor = end;
-  return complete;
+const base::ChangeLog<std::uint32_t>& ClusterView::changes() const {
+  return impl_->changes;
 }
 
 }  // namespace allot::placement

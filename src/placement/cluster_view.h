@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/core/v1.gen.h"
+#include "base/change_log.h"
 #include "inventory/inventory.h"
 #include "placement/load_index.h"
 #include "placement/resources.h"
@@ -84,8 +85,8 @@ class ClusterView {
   [[nodiscard]] std::int32_t lowest_priority() const;
   /// True when some node has a PreferNoSchedule taint, so that scores depend on each other.
   [[nodiscard]] bool any_soft_taint() const;
-  /// Indices of nodes changed since `cursor` (which is moved on); false: too many, look at all.
-  [[nodiscard]] bool ChangedSince(std::uint64_t& cursor, std::vector<std::uint32_t>& changed) const;
+  /// Indices of nodes that changed.
+  [[nodiscard]] const base::ChangeLog<std::uint32_t>& changes() const;
 
  private:
   struct Impl;

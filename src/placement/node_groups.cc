@@ -138,12 +138,13 @@ const std::vector<NodeGroups::Group>* NodeGroups::For(const api::core::Pod& pod)
     nodes_epoch_ = view_.nodes_epoch();
     stale_ = true;
   }
-  if (!view_.ChangedSince(cursor_, changed_) || stale_) {
+  const auto changes = view_.changes().Since(cursor_);
+  if (!changes || stale_) {
     stale_ = false;
     Rebuild();
     return &groups_;
   }
-  for (const std::uint32_t index : changed_) {
+  for (const std::uint32_t index : *changes) {
     File(view_.NodeAt(index));
   }
   return &groups_;

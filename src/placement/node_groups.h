@@ -55,7 +55,6 @@ class NodeGroups {
   std::vector<std::uint32_t> free_;
   std::unordered_map<ShapeKey, std::uint32_t, ShapeKeyHash> by_key_;
   std::vector<Place> places_;  // by NodeInfo::index
-  std::vector<std::uint32_t> changed_;
 };
 
 }  // namespace allot::placement

@@ -102,9 +102,8 @@ class Placer {
                                              std::span<const ClaimInput> claims,
                                              const PlaceOptions& options = {});
 
-  /// Pod shapes for which all nodes were looked at, and single answers that changes outdated.
+  /// Pod shapes for which all nodes were looked at.
   [[nodiscard]] std::uint64_t shapes_built() const;
-  [[nodiscard]] std::uint64_t answers_redone() const;
   /// What the searches for devices have done so far.
   [[nodiscard]] allocator::Allocator::Work work() const;
 

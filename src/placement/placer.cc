@@ -191,10 +191,7 @@ allocator::Allocator::Work Placer::work() const {
   return impl_->allocator.work();
 }
 std::uint64_t Placer::shapes_built() const {
-  return impl_->cache.stats().built;
-}
-std::uint64_t Placer::answers_redone() const {
-  return impl_->cache.stats().reevaluated;
+  return impl_->cache.built();
 }
 
 }  // namespace allot::placement

@@ -8,15 +8,13 @@ namespace {
 
 // Answers kept over all shapes; one takes about 30 bytes.
 constexpr std::size_t kMaxAnswers = std::size_t{8} << 20U;
-constexpr std::size_t kMaxLog = std::size_t{1} << 16U;
 // So many changed nodes cost about as much as an answer without the cache.
-constexpr std::uint64_t kCheapBacklog = 32;
+constexpr std::size_t kCheapBacklog = 32;
 // Of the latest uses, so many of one shape mean that it is in steady use.
 constexpr std::ptrdiff_t kSteadyUses = 2;
 
 constexpr std::uint32_t kNoRank = 0xffffffff;
-// Log entries that are no rank.
-constexpr std::uint32_t kAll = 0xfffffffe;          // anything may have changed
+// Changes that are no rank.
 constexpr std::uint32_t kSharedTaken = 0xfffffffd;  // a device that many nodes see was taken
 constexpr std::uint32_t kSharedGiven = 0xfffffffc;  // ... or given back
 constexpr std::uint32_t kViews = 0xfffffffb;        // what nodes see of shared slices changed
@@ -36,8 +34,11 @@ bool ShapeCache::IsWarm(const ShapeKey& key) {
     return true;
   }
   const auto found = shapes_.find(key);
-  return found != shapes_.end() && found->second.cursor >= log_start_ &&
-         end() - found->second.cursor <= kCheapBacklog;
+  if (found == shapes_.end()) {
+    return false;
+  }
+  const auto backlog = changes_.After(found->second.cursor);
+  return backlog && backlog->size() <= kCheapBacklog;
 }
 
 ShapeCache::Shape& ShapeCache::Find(const ShapeKey& key, bool eager, bool packing) {
@@ -45,7 +46,7 @@ ShapeCache::Shape& ShapeCache::Find(const ShapeKey& key, bool eager, bool packin
   auto found = shapes_.find(key);
   if (found == shapes_.end()) {
     MakeRoom(shapes_);
-    ++stats_.built;
+    ++built_;
     found = shapes_.try_emplace(key).first;
     Shape& shape = found->second;
     const std::size_t nodes = view_.nodes().size();
@@ -57,21 +58,18 @@ ShapeCache::Shape& ShapeCache::Find(const ShapeKey& key, bool eager, bool packin
       shape.answers[rank].pending = true;
       shape.pending.push_back(rank);
     }
-    shape.cursor = end();
+    shape.cursor = changes_.end();
   }
   CatchUp(found->second);
-  read_up_to_ = end();
+  read_up_to_ = changes_.end();
   found->second.last_used = ++clock_;
   return found->second;
 }
 
 void ShapeCache::Reset() {
-  ++stats_.resets;
   shapes_.clear();
   devices_.clear();
-  log_.clear();
-  log_start_ = 0;
-  read_up_to_ = 0;
+  changes_.AddEverything();
   rank_of_index_.clear();
   const auto& nodes = view_.nodes();
   for (std::uint32_t rank = 0; rank < nodes.size(); ++rank) {
@@ -83,16 +81,12 @@ void ShapeCache::Reset() {
 }
 
 void ShapeCache::Note(std::uint32_t entry) {
-  if (log_.size() > kMaxLog) {
-    log_start_ += log_.size();
-    log_.clear();
-  }
   // Runs of one entry are common: a node and its devices change together. What somebody has read
   // is told again.
-  if (!log_.empty() && end() > read_up_to_ && log_.back() == entry) {
-    return;
+  const auto unread = changes_.After(read_up_to_);
+  if (!unread || unread->empty() || unread->back() != entry) {
+    changes_.Add(entry);
   }
-  log_.push_back(entry);
 }
 
 // The number may be of a node that only slices name, or of none.
@@ -102,11 +96,32 @@ void ShapeCache::NoteNode(std::uint32_t index) {
   }
 }
 
-void ShapeCache::ReadDevices() {
-  if (!view_.allocated().ChangedSince(device_cursor_, changed_devices_)) {
-    return Note(kAll);
+void ShapeCache::ReadNodes() {
+  const auto changes = view_.changes().Since(node_cursor_);
+  if (!changes) {
+    return changes_.AddEverything();
   }
-  for (const inventory::DeviceChange& change : changed_devices_) {
+  for (const std::uint32_t index : *changes) {
+    NoteNode(index);
+  }
+}
+
+void ShapeCache::ReadViews() {
+  const auto changes = view_.inventory().node_changes().Since(inventory_cursor_);
+  if (!changes) {
+    return Note(kViews);
+  }
+  for (const inventory::NodeIndex node : *changes) {
+    NoteNode(Value(node));
+  }
+}
+
+void ShapeCache::ReadDevices() {
+  const auto changes = view_.allocated().changes().Since(device_cursor_);
+  if (!changes) {
+    return changes_.AddEverything();
+  }
+  for (const inventory::DeviceChange& change : *changes) {
     const inventory::NodeIndex node = view_.inventory().NodeSeeing(change.device);
     if (node == inventory::kAnyNode) {
       Note(change.given_back ? kSharedGiven : kSharedTaken);
@@ -117,52 +132,38 @@ void ShapeCache::ReadDevices() {
 }
 
 void ShapeCache::ReadLogs() {
-  const bool nodes_known = view_.nodes_epoch() == nodes_epoch_;
-  if (!nodes_known) {
+  if (view_.nodes_epoch() != nodes_epoch_) {
     nodes_epoch_ = view_.nodes_epoch();
     Reset();
   }
-  if (!view_.ChangedSince(node_cursor_, changed_nodes_)) {
-    Note(kAll);
-  }
-  for (const std::uint32_t index : changed_nodes_) {
-    NoteNode(index);
-  }
-  if (!view_.inventory().ChangedNodesSince(inventory_cursor_, changed_views_)) {
-    Note(kViews);
-  }
-  for (const inventory::NodeIndex node : changed_views_) {
-    NoteNode(Value(node));
-  }
+  ReadNodes();
+  ReadViews();
   ReadDevices();
   if (view_.inventory().class_version() != class_version_) {
     class_version_ = view_.inventory().class_version();
-    Note(kAll);
+    changes_.AddEverything();
   }
 }
 
 void ShapeCache::CatchUp(Shape& shape) {
-  if (shape.cursor < log_start_) {
-    MakeAllUnknown(shape);
-  } else {
-    bool given = false;
-    for (std::uint64_t at = shape.cursor; at < end(); ++at) {
-      const std::uint32_t entry = log_[at - log_start_];
-      if (entry < kMaxRank) {
-        MakeUnknown(shape, entry);
-      } else if (entry == kAll || shape.eager || (entry == kViews && shape.reads_views)) {
-        MakeAllUnknown(shape);
-        break;
-      } else {
-        // What was taken, or is published no more, shows when a node is tried.
-        given |= entry != kSharedTaken;
-      }
-    }
-    if (given) {
-      ReopenLackingDevices(shape);
+  const auto changes = changes_.Since(shape.cursor);
+  if (!changes) {
+    return MakeAllUnknown(shape);
+  }
+  bool given = false;
+  for (const std::uint32_t change : *changes) {
+    if (change < kMaxRank) {
+      MakeUnknown(shape, change);
+    } else if (shape.eager || (change == kViews && shape.reads_views)) {
+      return MakeAllUnknown(shape);
+    } else {
+      // What was taken, or is published no more, shows when a node is tried.
+      given |= change != kSharedTaken;
     }
   }
-  shape.cursor = end();
+  if (given) {
+    ReopenLackingDevices(shape);
+  }
 }
 
 void ShapeCache::ReopenLackingDevices(Shape& shape) {
@@ -185,7 +186,6 @@ void ShapeCache::MakeUnknown(Shape& shape, std::uint32_t rank) {
   if (answer.state == State::kRejected) {
     --shape.reasons[answer.reason].count;
   }
-  ++stats_.reevaluated;
   answer.state = State::kUnknown;
   answer.pending = true;
   ++answer.stamp;
@@ -258,29 +258,27 @@ ShapeCache::DeviceAnswers& ShapeCache::FindDevices(const ShapeKey& claims) {
     Reopen(found->second);
   }
   CatchUp(found->second);
-  read_up_to_ = end();
+  read_up_to_ = changes_.end();
   found->second.last_used = ++clock_;
   return found->second;
 }
 
 void ShapeCache::CatchUp(DeviceAnswers& known) const {
-  bool all = known.cursor < log_start_;
-  for (std::uint64_t at = known.cursor; !all && at < end(); ++at) {
-    const std::uint32_t entry = log_[at - log_start_];
-    if (entry < kMaxRank) {
-      if (known.refused[entry] != 0) {
-        known.refused[entry] = 0;
-        known.slots[entry] = static_cast<std::uint32_t>(known.open.size());
-        known.open.push_back(entry);
+  const auto changes = changes_.Since(known.cursor);
+  if (!changes) {
+    return Reopen(known);
+  }
+  for (const std::uint32_t change : *changes) {
+    if (change >= kMaxRank) {
+      if (change != kSharedTaken) {
+        return Reopen(known);
       }
-    } else {
-      all = entry != kSharedTaken;
+    } else if (known.refused[change] != 0) {
+      known.refused[change] = 0;
+      known.slots[change] = static_cast<std::uint32_t>(known.open.size());
+      known.open.push_back(change);
     }
   }
-  if (all) {
-    Reopen(known);
-  }
-  known.cursor = end();
 }
 
 void ShapeCache::Reopen(DeviceAnswers& known) const {
@@ -291,7 +289,7 @@ void ShapeCache::Reopen(DeviceAnswers& known) const {
     known.open[rank] = rank;
     known.slots[rank] = rank;
   }
-  known.cursor = end();
+  known.cursor = changes_.end();
 }
 
 void ShapeCache::Refuse(DeviceAnswers& known, std::uint32_t rank, NodeStatus status) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/change_log.h"
 #include "placement/cluster_view.h"
 #include "placement/filters.h"
 #include "placement/score.h"
@@ -74,12 +75,6 @@ class ShapeCache {
     std::uint64_t cursor = 0;
     std::uint64_t last_used = 0;
   };
-  /// What is kept, for tests and metrics.
-  struct Stats {
-    std::uint64_t resets = 0;       ///< everything forgotten: nodes came or went
-    std::uint64_t built = 0;        ///< shapes started anew: each looks at all nodes once
-    std::uint64_t reevaluated = 0;  ///< answers made unknown by changes
-  };
 
   explicit ShapeCache(ClusterView& view) : view_(view) {}
 
@@ -99,10 +94,13 @@ class ShapeCache {
   /// Takes a node out of its reason or the heap; it is pending afterwards.
   void MakeUnknown(Shape& shape, std::uint32_t rank);
   void MakeAllUnknown(Shape& shape);
-  [[nodiscard]] const Stats& stats() const { return stats_; }
+  /// Shapes started anew: each looks at all nodes once.
+  [[nodiscard]] std::uint64_t built() const { return built_; }
 
  private:
   void ReadLogs();
+  void ReadNodes();
+  void ReadViews();
   void ReadDevices();
   void Reset();
   void Note(std::uint32_t entry);
@@ -114,7 +112,6 @@ class ShapeCache {
   void ReopenLackingDevices(Shape& shape);
   template <typename Map>
   void MakeRoom(Map& map) const;
-  [[nodiscard]] std::uint64_t end() const { return log_start_ + log_.size(); }
 
   ClusterView& view_;
   std::unordered_map<ShapeKey, Shape, ShapeKeyHash> shapes_;
@@ -125,16 +122,12 @@ class ShapeCache {
   std::uint64_t node_cursor_ = 0;
   std::uint64_t device_cursor_ = 0;
   std::uint64_t inventory_cursor_ = 0;
-  std::vector<std::uint32_t> log_;  // ranks of changed nodes, or what happened to all
-  std::uint64_t log_start_ = 0;
+  base::ChangeLog<std::uint32_t> changes_;  // ranks of changed nodes, or what concerns many
   std::uint64_t read_up_to_ = 0;
   std::uint64_t clock_ = 0;
   std::array<ShapeKey, 16> recent_{};
   std::size_t recent_at_ = 0;
-  Stats stats_;
-  std::vector<std::uint32_t> changed_nodes_;
-  std::vector<inventory::DeviceChange> changed_devices_;
-  std::vector<inventory::NodeIndex> changed_views_;
+  std::uint64_t built_ = 0;
 };
 
 }  // namespace allot::placement
