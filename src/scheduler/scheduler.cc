@@ -261,7 +261,7 @@ void Scheduler::ScheduleOne(QueuedPod& queued) {
         Report(queued, pod, "SchedulerError", decision.error);
       }
       queue_.Unfinished(queued, decided);
-      metrics_.Attempt(AttemptResult::kError, Seconds(loop_.Now() - started));
+      metrics_.Attempt(AttemptResult::kError, base::Seconds(loop_.Now() - started));
       return;
   }
 }
