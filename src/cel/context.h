@@ -76,7 +76,7 @@ class Context {
   static constexpr std::size_t kMaxWork = 20'000'000;
   /// Counts a text that is read. False as Work.
   bool ReadText(std::size_t bytes) {
-    constexpr std::size_t kBytesAStep = 64;
+    constexpr std::size_t kBytesAStep = 8;
     return Work(bytes / kBytesAStep);
   }
   /// The error of an evaluation that wants more memory, and the one that ended this evaluation.

@@ -151,8 +151,11 @@ class Formatter {
       return false;
     }
     const bool fine = MemberText(value, out);
-    const bool nested = value.Is(ValueKind::kList) || value.Is(ValueKind::kMap);
-    written_ += nested ? 2 : out.size() - before;
+    // Of lists and maps only what they add to their members: brackets, and the work of a map.
+    constexpr std::size_t kMapWork = 64;
+    written_ += value.Is(ValueKind::kList)  ? 2
+                : value.Is(ValueKind::kMap) ? kMapWork
+                                            : out.size() - before;
     return fine;
   }
 
