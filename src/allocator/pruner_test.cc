@@ -211,6 +211,43 @@ TEST(PrunerTest, PlacesOfCountersAreMatched) {
   EXPECT_LE(outcome.steps, 1U);
 }
 
+// Cards of ten units with partitions of 6, 5, 5, 4, 4 and 3: a six on half of the cards leaves room
+// for two fives on each of the others, and not for one more. Which cards they are does not matter.
+TEST(PrunerTest, OnePartitionMoreThanEqualCardsHoldIsRefusedInStepsByTheCards) {
+  constexpr int kSizes[] = {6, 5, 5, 4, 4, 3};
+  for (const int cards : {2, 4, 8, 16, 30}) {
+    TestProblem problem;
+    std::string sets;
+    std::string devices;
+    for (int i = 0; i < 6 * cards; ++i) {
+      const std::string size = std::to_string(kSizes[i / cards]);
+      const std::string card = "g" + std::to_string(i % cards);
+      devices += (i == 0 ? "" : ",") + ("{'name':'d" + std::to_string(i)) +
+                 "','attributes':{'size':{'int':" + size +
+                 "}},'consumesCounters':[{'counterSet':'" + card + "','counters':{'m':{'value':'" +
+                 size + "'}}}]}";
+      if (i < cards) {
+        sets += (i == 0 ? "" : ",") + ("{'name':'" + card) + "','counters':{'m':{'value':'10'}}}";
+      }
+    }
+    problem.Slice("x", "p", "'sharedCounters':[" + sets + "]", 2, "a");
+    problem.Slice("x", "p", "'devices':[" + devices + "]", 2, "b");
+    const auto of_size = [](int size) {
+      return ",'selectors':[{'cel':{'expression':'device.attributes[\\'x\\'].size == " +
+             std::to_string(size) + "'}}]";
+    };
+    problem.Claim("'requests':[" + Request("six", cards / 2, of_size(6)) + "]", "c1");
+    // Two requests, since one alone is refused at a glance.
+    problem.Claim("'requests':[" + Request("five", cards, of_size(5)) + "," +
+                      Request("one", 1, of_size(5)) + "]",
+                  "c2");
+    const Outcome outcome = problem.Solve({.plain_trials = 0});
+    EXPECT_EQ(TestProblem::Text(outcome), "infeasible") << cards;
+    EXPECT_TRUE(outcome.pruned);
+    EXPECT_LE(outcome.steps, static_cast<std::uint64_t>(8 * cards)) << cards;
+  }
+}
+
 TEST(PrunerTest, TheBudgetEndsAHardSearch) {
   TestProblem problem;
   problem.Slice("x", "p", Devices(20, Halves));
