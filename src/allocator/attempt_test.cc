@@ -157,25 +157,38 @@ INSTANTIATE_TEST_SUITE_P(Claims, AttemptTest, ::testing::ValuesIn(kCases), [](co
   return name;
 });
 
-// A long search ends between two steps.
+// A long search ends between two steps: told to when all devices are known, it has little left.
 TEST(AttemptStopTest, EndsALongSearch) {
+  constexpr int kTaken = 16;
   TestProblem problem;
+  problem.Class("d", "device.driver == 'd'");
   std::string devices;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < kTaken; ++i) {
     devices += (i == 0 ? "" : ",") + std::string("{'name':'d") + std::to_string(i) + "'}";
   }
   problem.Slice("d", "p", "'devices':[" + devices + "]");
   std::string requests;
-  for (int i = 0; i < 17; ++i) {
-    requests += (i == 0 ? "" : ",") + Request("r" + std::to_string(i));
+  for (int i = 0; i <= kTaken; ++i) {
+    requests += (i == 0 ? "" : ",") + Request("r" + std::to_string(i), 1, "", "d");
   }
   problem.Claim("'requests':[" + requests + "]");
-  std::atomic<bool> stop = true;
-  Allocator allocator(problem.inventory(), {.plain = true}, {.evaluations = {.stop = &stop}});
+  std::atomic<bool> stop = false;
+  int evaluated = 1;
+  Allocator allocator(problem.inventory(),
+                      {.plain = true},
+                      {.evaluations = {.cost = 1,
+                                       .more =
+                                           [&] {
+                                             stop = ++evaluated == kTaken;
+                                             return true;
+                                           },
+                                       .stop = &stop}});
   const PreparedPtr prepared = allocator.Prepare(problem.claims());
   const Outcome outcome = allocator.Allocate(prepared, problem.node(), problem.state());
   EXPECT_EQ(TestProblem::Text(outcome), "unfinished");
+  EXPECT_GT(outcome.steps, 16U);
   EXPECT_LE(outcome.steps, 256U);
+  EXPECT_EQ(allocator.work().evaluations, 16U);
 }
 
 }  // namespace

@@ -44,6 +44,11 @@ void Search::Run(const Problem& problem, const Limits& limits, Outcome& out) {
   out.steps = 0;
   out.pruned = false;
   out.verdict = Verdict::kFatal;
+  if (Interrupted()) {
+    out.verdict = Verdict::kUnfinished;
+    out.error = std::move(error_);
+    return;
+  }
   if (!Begin(problem)) {
     out.verdict = Unfinished() ? Verdict::kUnfinished : Verdict::kFatal;
     out.error = std::move(error_);
