@@ -502,6 +502,12 @@ class Checker {
     }
   }
 
+  // The scalars Kubernetes declares, as types without fields.
+  static bool IsDeclaredScalar(TypeKind kind) {
+    return kind == TypeKind::kBool || kind == TypeKind::kBytes || kind == TypeKind::kDouble ||
+           kind == TypeKind::kInt || kind == TypeKind::kString || kind == TypeKind::kUint;
+  }
+
   void CheckMessageField(const Resolved& found, const MessageType* message, const Entry& field) {
     const Type* declared = nullptr;
     if (message != nullptr) {
@@ -509,7 +515,9 @@ class Checker {
       declared = known == nullptr ? nullptr : known->type;
     } else if (found.type == env_.device) {
       declared = DeviceField(field.field);
-    } else {
+    } else if (found.type->kind == TypeKind::kMap) {
+      declared = &types::kDyn;  // to Kubernetes the fields of a map are its values
+    } else if (!IsDeclaredScalar(found.type->kind)) {
       const bool null = found.type->kind == TypeKind::kNull;
       ReportAt(field.offset,
                fmt::format("unexpected failed resolution of '{}'",

@@ -103,6 +103,8 @@ constexpr AnswerRow kErrors[] = {
     {"[?1]", "! 1:3: expected type 'optional_type(int)' but found 'int'"},
     {R"({?"a": 1})", "! 1:8: expected type 'optional_type(int)' but found 'int'"},
     {"int{}", "! 1:4: 'int' is not a message type"},
+    {"bytes{a: 1}", "! 1:6: 'bytes' is not a message type\n1:8: undefined field 'a'"},
+    {"map{a: 1, b: [2]}", "! 1:4: 'map' is not a message type"},
     {"Nope{}", "! 1:5: undeclared reference to 'Nope' (in container '')"},
     {"google.protobuf.Duration{nope: 1}", "! 1:30: undefined field 'nope'"},
     {R"(google.protobuf.Duration{seconds: "a"})",
