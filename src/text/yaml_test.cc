@@ -155,6 +155,8 @@ TEST(Yaml, WritesAsKubectl) {
 TEST(Yaml, WhatIsWrittenReadsBack) {
   const auto value = ParseJson(
       R"({"a":["no","1","~",""," x","x ","a: b","#c","- d","\ttab","\u0007","\u2028","\u00e9","<<","=","a\n\nb"]})");
+  EXPECT_EQ(ToYaml(*ParseJson(R"({"a":"<<","b":"=","<<":"a<<"})")),
+            "\"<<\": a<<\na: \"<<\"\nb: \"=\"\n");
   const auto again = ParseYaml(ToYaml(*value));
   ASSERT_TRUE(again.has_value()) << again.error().message();
   EXPECT_EQ(*again, *value);

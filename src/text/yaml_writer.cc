@@ -136,8 +136,9 @@ class Writer {
       Scalar(text, YAML_LITERAL_SCALAR_STYLE);
       return;
     }
-    const bool plain =
-        yaml::Resolve(text).kind == yaml::ScalarKind::kString && !yaml::IsBase60(text);
+    const bool plain = yaml::Resolve(text).kind == yaml::ScalarKind::kString &&
+                       !yaml::IsBase60(text) && text != "<<" &&
+                       text != "=";  // a merge and a default value to other readers
     Scalar(text, plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
   }
 
