@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "api/names.h"
+
 namespace allot::inventory {
 namespace {
 
@@ -46,12 +48,26 @@ std::string QuotedList(const schema::List<Str>& values) {
   return out + "]";
 }
 
+bool IsLabelOperator(Str op) {
+  return op == "In" || op == "NotIn" || op == "Exists" || op == "DoesNotExist" || op == "Gt" ||
+         op == "Lt";
+}
+
 using Errors = std::vector<std::string>;
 
 void CheckLabelRequirement(const NodeSelectorRequirement& r,
                            const std::string& path,
                            Errors& errors) {
   const Str op = r.operator_;
+  if (!IsLabelOperator(op)) {
+    errors.push_back(fmt::format(
+        "{}.operator: Unsupported value: \"{}\": supported values: {}", path, op, kLabelOperators));
+    return;
+  }
+  if (const api::Problems problems = api::QualifiedNameProblems(r.key); !problems.empty()) {
+    errors.push_back(
+        fmt::format("{}.key: Invalid value: \"{}\": {}", path, r.key, fmt::join(problems, "; ")));
+  }
   const auto invalid = [&](std::string_view why) {
     errors.push_back(
         fmt::format("{}.values: Invalid value: {}: {}", path, QuotedList(r.values), why));
@@ -64,7 +80,7 @@ void CheckLabelRequirement(const NodeSelectorRequirement& r,
     if (!r.values.empty()) {
       invalid("values set must be empty for exists and does not exist");
     }
-  } else if (op == "Gt" || op == "Lt") {
+  } else {
     if (r.values.size() != 1) {
       invalid("for 'Gt', 'Lt' operators, exactly one value is required");
     }
@@ -78,9 +94,16 @@ void CheckLabelRequirement(const NodeSelectorRequirement& r,
                         r.values[i]));
       }
     }
-  } else {
-    errors.push_back(fmt::format(
-        "{}.operator: Unsupported value: \"{}\": supported values: {}", path, op, kLabelOperators));
+  }
+  for (std::size_t i = 0; i < r.values.size(); ++i) {
+    if (const api::Problems problems = api::LabelValueProblems(r.values[i]); !problems.empty()) {
+      errors.push_back(fmt::format("{}.values[{}][{}]: Invalid value: \"{}\": {}",
+                                   path,
+                                   i,
+                                   r.key,
+                                   r.values[i],
+                                   fmt::join(problems, "; ")));
+    }
   }
 }
 

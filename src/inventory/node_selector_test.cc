@@ -77,6 +77,20 @@ INSTANTIATE_TEST_SUITE_P(
              "{'matchExpressions':[{'key':'size','operator':'Gt','values':['x']}]}",
              "nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: \"x\": for 'Gt', "
              "'Lt' operators, the value must be an integer"},
+        Case{
+            "KeyIsNoLabel",
+            "{'matchExpressions':[{'key':'zone','operator':'Exists'}]},{'matchExpressions':[{'key':"
+            "'/x','operator':'Exists'}]}",
+            "nodeSelectorTerms[1].matchExpressions[0].key: Invalid value: \"/x\": prefix part must "
+            "be non-empty"},
+        Case{"ValueIsNoLabel",
+             "{'matchExpressions':[{'key':'size','operator':'Gt','values':['-5']}]}",
+             "nodeSelectorTerms[0].matchExpressions[0].values[0][size]: Invalid value: \"-5\": a "
+             "valid label must be an empty string or consist of alphanumeric characters, '-', '_' "
+             "or "
+             "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
+             "'my_value',  or '12345', regex used for validation is "
+             "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"},
         Case{"UnknownOperator",
              "{'matchExpressions':[{'key':'size','operator':'Is','values':['x']}]}",
              "nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: \"Is\": "
