@@ -1,6 +1,9 @@
 #include "allocator/allocator.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "allocator/diagnose.h"
 #include "allocator/prepared.h"
@@ -8,6 +11,41 @@
 #include "inventory/selector_cache.h"
 
 namespace allot::allocator {
+namespace {
+
+// The classes of all requests.
+class AnyOfClass {
+ public:
+  AnyOfClass(const Prepared& prepared, inventory::SelectorCache& cache) : cache_(cache) {
+    for (const PreparedRequest& request : prepared.requests) {
+      if (request.device_class == nullptr) {
+        continue;
+      }
+      std::vector<std::string_view> expressions;
+      for (const auto& selector : request.device_class->spec->selectors) {
+        expressions.push_back(selector.cel != nullptr ? selector.cel->expression
+                                                      : std::string_view());
+      }
+      sets_.push_back(cache.Intern(expressions));
+      cache.Sync(*sets_.back());
+    }
+  }
+
+  [[nodiscard]] bool In(const inventory::Slice& slice) const {
+    return std::any_of(slice.devices.begin(), slice.devices.end(), [&](const auto& device) {
+      return std::any_of(sets_.begin(), sets_.end(), [&](const auto& set) {
+        inventory::SelectorFailure failure;
+        return cache_.Test(*set, device, failure) == inventory::SelectorCache::Match::kYes;
+      });
+    });
+  }
+
+ private:
+  inventory::SelectorCache& cache_;
+  std::vector<inventory::SelectorSetPtr> sets_;
+};
+
+}  // namespace
 
 struct Allocator::Impl {
   Impl(inventory::Inventory& inventory_in, Limits limits_in, AttemptLimits attempt_in)
@@ -80,6 +118,16 @@ NodeDiagnosis Allocator::Diagnose(const PreparedPtr& prepared,
   const inventory::NodeViewPtr view = impl_->inventory.ViewFor(node);
   return DiagnoseNode(
       impl_->inventory, impl_->search, {prepared.get(), &node, view.get(), &state}, impl_->limits);
+}
+
+bool Allocator::OffersAny(const PreparedPtr& prepared, const inventory::NodeRef& node) {
+  const inventory::NodeViewPtr view = impl_->inventory.ViewFor(node);
+  const AnyOfClass any_of_class(*prepared, impl_->cache);
+  return std::any_of(view->pools.begin(), view->pools.end(), [&](const auto& pool) {
+    return std::any_of(pool->slices.begin(), pool->slices.end(), [&](const auto& slice) {
+      return any_of_class.In(*slice);
+    });
+  });
 }
 
 }  // namespace allot::allocator

@@ -133,6 +133,8 @@ class Allocator {
   [[nodiscard]] NodeDiagnosis Diagnose(const PreparedPtr& prepared,
                                        const inventory::NodeRef& node,
                                        const inventory::AllocatedState& state);
+  /// Whether the node can use a device of the class of some request, in use or not.
+  [[nodiscard]] bool OffersAny(const PreparedPtr& prepared, const inventory::NodeRef& node);
 
  private:
   struct Impl;

@@ -136,18 +136,20 @@ bool Search::CountersUnsupported(const Device& device) const {
   return device.has_counters && !features_.partitionable_devices;
 }
 
-bool Search::Tolerated(const PreparedRequest& request, const Device& device) const {
-  if (!features_.device_taints) {
+bool Search::Tolerated(const PreparedRequest& request, const DeviceTaint& taint) const {
+  if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") {
     return true;
   }
-  return std::all_of(device.taints.begin(), device.taints.end(), [&](const DeviceTaint* taint) {
-    if (taint->effect != "NoSchedule" && taint->effect != "NoExecute") {
-      return true;
-    }
-    return std::any_of(request.tolerations.begin(),
-                       request.tolerations.end(),
-                       [&](const auto& toleration) { return api::Tolerates(toleration, *taint); });
-  });
+  return std::any_of(request.tolerations.begin(),
+                     request.tolerations.end(),
+                     [&](const auto& toleration) { return api::Tolerates(toleration, taint); });
+}
+
+bool Search::Tolerated(const PreparedRequest& request, const Device& device) const {
+  return !features_.device_taints ||
+         std::all_of(device.taints.begin(), device.taints.end(), [&](const DeviceTaint* taint) {
+           return Tolerated(request, *taint);
+         });
 }
 
 bool Search::Charges(const PreparedRequest& request, const Device& device) const {

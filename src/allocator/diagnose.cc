@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "allocator/explainer.h"
+#include "inventory/pools.h"
 
 namespace allot::allocator {
 
@@ -18,10 +19,34 @@ void Explainer::Add(Cause cause) {
   }
 }
 
+// Slices with fields of gates that are off count as if they were not there.
+bool Explainer::GateHidesSlices(const inventory::PoolView& pool) const {
+  const inventory::Features& features = inventory_.features();
+  if (features.compatibility_groups && features.partitionable_devices) {
+    return false;
+  }
+  const auto slices = inventory_.Slices();
+  return std::any_of(slices.begin(), slices.end(), [&](const inventory::SlicePtr& slice) {
+    return slice->spec->driver == pool.driver && slice->spec->pool.name == pool.pool &&
+           !inventory::SliceIsUsable(*slice, features);
+  });
+}
+
 void Explainer::Pools() {
   for (const auto& pool : problem_.view->pools) {
     const std::string subject = fmt::format("pool {}/{}", pool->driver, pool->pool);
-    if (pool->state == PoolState::kIncomplete) {
+    if (pool->state == PoolState::kIncomplete && GateHidesSlices(*pool)) {
+      Add({CauseKind::kPoolIncomplete,
+           subject,
+           pool->wanted_slices - pool->observed_slices,
+           fmt::format("{} of {} slices of generation {} are used: the others need a gate that is "
+                       "off",
+                       pool->observed_slices,
+                       pool->wanted_slices,
+                       pool->generation),
+           "turn on gate DRADeviceCompatibilityGroups (or DRAPartitionableDevices), or have the "
+           "driver publish without"});
+    } else if (pool->state == PoolState::kIncomplete) {
       Add({CauseKind::kPoolIncomplete,
            subject,
            pool->wanted_slices - pool->observed_slices,
@@ -38,9 +63,12 @@ void Explainer::Pools() {
            "the driver must publish a pool that does not contradict itself"});
     }
   }
-  if (problem_.view->pools.empty() && problem_.view->error.empty()) {
+  const bool told = std::any_of(out_.causes.begin(), out_.causes.end(), [](const Cause& cause) {
+    return cause.kind == CauseKind::kDriverAbsent;
+  });
+  if (problem_.view->pools.empty() && problem_.view->error.empty() && !told) {
     Add({CauseKind::kDriverAbsent,
-         "node " + std::string(problem_.node->name),
+         "node",
          0,
          "no ResourceSlice offers devices to this node",
          "install the DRA driver on the node, or check its nodeName, nodeSelector and pods"});

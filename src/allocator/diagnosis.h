@@ -56,6 +56,9 @@ struct Cause {
   std::int64_t count = 0;  ///< devices or nodes concerned
   std::string example;     ///< one of them, with the detail ("d/p/gpu-0 held by claim default/x")
   std::string hint;        ///< the smallest change that would help; empty when none is known
+  /// Of the pod as a whole: on how many nodes it is so, and one of them.
+  std::int64_t nodes = 0;
+  std::string example_node{};
 
   friend bool operator==(const Cause&, const Cause&) = default;
 };
@@ -91,9 +94,11 @@ struct NodeDiagnosis {
 };
 
 struct Diagnosis {
-  std::string message;        ///< text of condition and event, exactly upstream's
-  std::vector<Cause> causes;  ///< of the pod as a whole
-  std::vector<NodeDiagnosis> groups;
+  std::string message;                   ///< text of condition and event, exactly upstream's
+  std::vector<Cause> causes;             ///< of the pod as a whole
+  std::vector<NodeDiagnosis> groups;     ///< the most telling; not all when there are many
+  std::int64_t nodes_left_out = 0;       ///< looked at, in none of `groups`
+  std::int64_t nodes_not_looked_at = 0;  ///< nobody knows why they are out
 };
 
 }  // namespace allot::allocator

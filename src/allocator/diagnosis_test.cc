@@ -407,7 +407,7 @@ INSTANTIATE_TEST_SUITE_P(
              },
              CauseKind::kCombination,
              "all requests together",
-             "each request could be served alone",
+             "no request is short of devices",
              "request a would fit with count 1 instead of 2"},
         Case{"CombinationOfConstraints",
              [](TestProblem& p) {
@@ -422,7 +422,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "{'matchAttribute':'gpu.example.com/b'}]");
              },
              CauseKind::kCombination,
-             "all requests together",
+             "request r",
              "",
              "would fit without the constraint matchAttribute gpu.example.com/a"}),
     [](const auto& info) { return std::string(info.param.name); });

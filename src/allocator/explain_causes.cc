@@ -154,7 +154,9 @@ void Explainer::Blame(const PreparedRequest& request, const RequestFunnel& funne
   Add({suspect_.kind,
        Subject(request),
        lost,
-       suspect_.kind == CauseKind::kInUse ? HoldersText(request) : stage.example,
+       suspect_.kind == CauseKind::kInUse     ? HoldersText(request)
+       : suspect_.kind == CauseKind::kTainted ? TaintsText(request)
+                                              : stage.example,
        HintFor(request, funnel)});
 }
 
@@ -281,8 +283,8 @@ void Explainer::BlameSelector(const PreparedRequest& request) {
       }
     }
   }
-  if (missing) {
-    return;
+  if (missing || failed_) {
+    return;  // said already
   }
   Add({CauseKind::kSelector,
        Subject(request),
@@ -353,6 +355,33 @@ void Explainer::AddMissing(const PreparedRequest& request,
                      : fmt::format("did you mean {}?", meant)});
 }
 
+// The attribute is another driver's: no name would do for both, so none is proposed.
+bool Explainer::NamesDiffer(const PreparedRequest& request,
+                            const PreparedConstraint& constraint,
+                            const std::string& spelled) {
+  const std::string_view mine = suspect_.before.front().device->slice->spec->driver;
+  for (const Candidate& candidate : Published()) {
+    const std::string_view driver = candidate.device->slice->spec->driver;
+    ValueIds values;
+    if (driver != mine &&
+        search_.ValuesOf(request, constraint, *candidate.device, values) == Search::Tested::kYes &&
+        values.present) {
+      Add({CauseKind::kAttributeMissing,
+           Subject(request),
+           static_cast<std::int64_t>(suspect_.before.size()),
+           fmt::format("{}: driver {} publishes it, driver {} of this request does not",
+                       spelled,
+                       driver,
+                       mine),
+           fmt::format("constrain requests of one driver only, or have {} and {} publish one name",
+                       mine,
+                       driver)});
+      return true;
+    }
+  }
+  return false;
+}
+
 // A constraint compares an attribute that too few devices have.
 void Explainer::BlameAttributes(const PreparedRequest& request) {
   const PreparedClaim& claim = problem_.prepared->claims[request.claim];
@@ -371,6 +400,9 @@ void Explainer::BlameAttributes(const PreparedRequest& request) {
         "{} {}",
         constraint.kind == ConstraintKind::kMatch ? "matchAttribute" : "distinctAttribute",
         constraint.attribute);
+    if (have == 0 && NamesDiffer(request, constraint, spelled)) {
+      continue;
+    }
     if (have == 0) {
       Reference reference;
       const std::size_t slash = constraint.attribute.find('/');

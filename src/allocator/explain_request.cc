@@ -77,6 +77,7 @@ void Explainer::Funnel(const PreparedRequest& request) {
   funnel.published = static_cast<std::int64_t>(left.size());
   funnel.wanted = request.mode == Mode::kAll ? 1 : request.count;
   has_suspect_ = false;
+  failed_ = false;
   left_.push_back({&request, funnel.wanted, {}});
   SelectorStages(request, left, funnel);
   StateStages(request, left, funnel);
@@ -151,11 +152,8 @@ void Explainer::SelectorStages(const PreparedRequest& request,
         return DeviceName(*c.device) + " does not pass the request's selectors";
       });
   if (!error.empty()) {
-    Add({CauseKind::kSelectorError,
-         Subject(request),
-         1,
-         error,
-         "guard the expression: has(...) or an optional chain with orValue(...)"});
+    Add({CauseKind::kSelectorError, Subject(request), 1, error, SelectorAdvice(error)});
+    failed_ = true;
   }
   Stage(
       CauseKind::kOtherNode,
@@ -243,21 +241,6 @@ std::string Explainer::Subject(const PreparedRequest& request) const {
       "claim {}, request {}", problem_.prepared->claims[request.claim].display, request.full_name);
 }
 
-std::string Explainer::TaintText(const PreparedRequest& request, const Device& device) const {
-  static_cast<void>(request);
-  for (const auto* const taint : device.taints) {
-    if (taint->effect == "NoSchedule" || taint->effect == "NoExecute") {
-      return fmt::format("{} has taint {}{}{}:{}",
-                         DeviceName(device),
-                         taint->key,
-                         taint->value.empty() ? "" : "=",
-                         taint->value,
-                         taint->effect);
-    }
-  }
-  return DeviceName(device);
-}
-
 std::string Explainer::HolderText(const Device& device) const {
   const auto holders = problem_.state->Holders(device.id);
   if (holders.empty() || holders.front().claim->name.empty()) {
@@ -296,48 +279,6 @@ std::string Explainer::HoldersText(const PreparedRequest& request) const {
     text += (named++ == 0 ? "" : ", ") + claim;
   }
   return claims.size() > named ? fmt::format("{} and {} more", text, claims.size() - named) : text;
-}
-
-std::string Explainer::CapacityText(const PreparedRequest& request, const Device& device) const {
-  if (request.capacity != nullptr) {
-    for (const auto& wanted : *request.capacity) {
-      const auto* const capacity = device.spec->capacity.Find(wanted.key);
-      if (capacity == nullptr) {
-        return fmt::format("{} has no capacity \"{}\"", DeviceName(device), wanted.key);
-      }
-      const auto used = problem_.state->Consumed(device.id, wanted.key);
-      if (wanted.value.nanos + used.nanos > capacity->value.nanos) {
-        return fmt::format("{} has {} {} of which {} is in use, {} is asked for",
-                           DeviceName(device),
-                           capacity->value.ToString(),
-                           wanted.key,
-                           used.ToString(),
-                           wanted.value.ToString());
-      }
-    }
-  }
-  return DeviceName(device) + " has too little capacity left, or its request policy is not met";
-}
-
-std::string Explainer::CounterText(const Candidate& candidate) {
-  const PoolView& pool = *problem_.view->pools[candidate.pool];
-  const auto* const consumer = search_.ConsumerOf(candidate);
-  if (consumer == nullptr) {
-    return DeviceName(*candidate.device) + " uses counters, which are switched off";
-  }
-  const auto& left = search_.LedgerOf(candidate.pool).left();
-  for (std::uint32_t i = consumer->first_use; i < consumer->end_use; ++i) {
-    const auto& use = pool.uses[i];
-    if (use.amount.nanos > left[use.cell]) {
-      return fmt::format("{} needs {} of counter {}/{}, {} is left",
-                         DeviceName(*candidate.device),
-                         use.amount.ToString(),
-                         pool.cells[use.cell].set,
-                         pool.cells[use.cell].counter,
-                         quantity::Quantity{left[use.cell], use.amount.format}.ToString());
-    }
-  }
-  return DeviceName(*candidate.device) + " is in a pool with an over-committed counter";
 }
 
 bool Explainer::HasAttributes(const PreparedRequest& request, const Device& device) {

@@ -46,7 +46,8 @@ void Explainer::Together() {
       std::any_of(out_.causes.begin(), out_.causes.end(), [](const Cause& cause) {
         return cause.kind != CauseKind::kPoolIncomplete && cause.kind != CauseKind::kPoolInvalid;
       });
-  if (explained) {
+  // A request that lacks devices without a cause of its own lacks those of a pool that is told.
+  if (explained || (!out_.causes.empty() && left_.size() < problem_.prepared->requests.size())) {
     return;
   }
   for (std::size_t c = 0; c < problem_.prepared->claims.size(); ++c) {
@@ -58,10 +59,24 @@ void Explainer::Together() {
   if (!out_.causes.empty() && out_.causes.back().kind == CauseKind::kConstraint) {
     return;
   }
+  bool counters = false;
+  for (const Left& left : left_) {
+    counters = CountersOfRequest(left) || counters;
+  }
+  if (counters) {
+    return;
+  }
+  if (problem_.prepared->requests.size() == 1) {
+    return Add({CauseKind::kCombination,
+                Subject(problem_.prepared->requests.front()),
+                left_.empty() ? 1 : left_.front().wanted,
+                "each of the devices could be had alone, not as many at once",
+                "ask for fewer devices"});
+  }
   Add({CauseKind::kCombination,
        "all requests together",
        1,
-       "each request could be served alone, not all of them at once",
+       "no request is short of devices, but not all of them can be served at once",
        "ask for fewer devices"});
 }
 
@@ -99,11 +114,18 @@ void Explainer::ConstraintTogether(const PreparedClaim& claim,
       served[value] += std::min(count, left.wanted);
     }
   }
-  if (wanted == 0 || by_value.empty()) {
+  if (wanted == 0) {
     return;
   }
   const std::string subject =
       fmt::format("claim {}, {} {}", claim.display, KindName(constraint), constraint.attribute);
+  if (by_value.empty()) {
+    return Add({CauseKind::kConstraint,
+                subject,
+                0,
+                "the devices have lists under that name, which cannot be compared",
+                "turn on gate DRAListTypeAttributes, or drop the constraint"});
+  }
   if (constraint.kind == ConstraintKind::kDistinct) {
     const auto values = static_cast<std::int64_t>(by_value.size());
     if (values < wanted) {
@@ -153,7 +175,7 @@ class Trials {
       for (std::int64_t n = std::min(request.count, kMaxResults + 1) - 1; n > 0; --n) {
         if (Fits([&](Prepared& changed) { changed.requests[r].count = n; })) {
           return fmt::format(
-              "request {} would fit with count {} instead of {}", request.name, n, request.count);
+              "{} would fit with count {} instead of {}", NameOf(request), n, request.count);
         }
       }
     }
@@ -171,9 +193,10 @@ class Trials {
                 }
               }
             })) {
-          return fmt::format("it would fit without the constraint {} {}",
+          return fmt::format("it would fit without the constraint {} {}{}",
                              KindName(claim.constraints[k]),
-                             claim.constraints[k].attribute);
+                             claim.constraints[k].attribute,
+                             WhichOf(claim, k));
         }
       }
     }
@@ -189,17 +212,16 @@ class Trials {
         continue;
       }
       if (Fits([&](Prepared& changed) { changed.requests[r].tolerations = {&kAny, 1}; })) {
-        return fmt::format("request {} would fit with a toleration of the taints",
-                           request.full_name);
+        return NameOf(request) + " would fit with a toleration of the taints";
       }
       if (request.capacity != nullptr &&
           Fits([&](Prepared& changed) { changed.requests[r].capacity = nullptr; })) {
-        return fmt::format("request {} would fit without its capacity request", request.full_name);
+        return NameOf(request) + " would fit without its capacity request";
       }
       if (request.selectors->size() > request.class_selectors && Fits([&](Prepared& changed) {
             changed.requests[r].selectors = ClassSelectors(request);
           })) {
-        return fmt::format("request {} would fit without its selectors", request.full_name);
+        return NameOf(request) + " would fit without its selectors";
       }
     }
     return {};
@@ -236,6 +258,30 @@ class Trials {
   }
 
  private:
+  // With the claim when there are several.
+  [[nodiscard]] std::string NameOf(const PreparedRequest& request) const {
+    return problem_.prepared->claims.size() == 1
+               ? "request " + request.full_name
+               : fmt::format("request {} of claim {}",
+                             request.full_name,
+                             problem_.prepared->claims[request.claim].display);
+  }
+  // What tells the constraint from others that look like it.
+  [[nodiscard]] std::string WhichOf(const PreparedClaim& claim, std::size_t ordinal) const {
+    std::string text = problem_.prepared->claims.size() == 1 ? "" : " of claim " + claim.display;
+    const auto& all = claim.constraints;
+    const auto alike = std::count_if(all.begin(), all.end(), [&](const auto& other) {
+      return other.kind == all[ordinal].kind && other.attribute == all[ordinal].attribute;
+    });
+    const auto& requests = claim.claim->spec.devices.constraints[ordinal].requests;
+    if (alike > 1) {
+      text += requests.empty() ? std::string(" over all requests")
+                               : fmt::format(" over requests {}",
+                                             fmt::join(requests.begin(), requests.end(), ", "));
+    }
+    return text;
+  }
+
   template <typename Change>
   bool Fits(Change change) {
     Prepared changed = *problem_.prepared;

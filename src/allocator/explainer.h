@@ -62,6 +62,7 @@ class Explainer {
   void CounterStages(const PreparedRequest& request, Candidates& left, RequestFunnel& funnel);
   void Blame(const PreparedRequest& request, const RequestFunnel& funnel);
   void BlameClass(const PreparedRequest& request, const RequestFunnel& funnel);
+  [[nodiscard]] bool GateHidesSlices(const inventory::PoolView& pool) const;
   [[nodiscard]] bool InUnusablePool(const PreparedRequest& request);
   [[nodiscard]] bool BlameOtherNodes(const PreparedRequest& request);
   void BlameSelector(const PreparedRequest& request);
@@ -83,11 +84,16 @@ class Explainer {
   [[nodiscard]] std::string Subject(const PreparedRequest& request) const;
   [[nodiscard]] std::string TaintText(const PreparedRequest& request,
                                       const inventory::Device& device) const;
+  [[nodiscard]] std::string TaintsText(const PreparedRequest& request) const;
   [[nodiscard]] std::string HolderText(const inventory::Device& device) const;
   [[nodiscard]] std::string HoldersText(const PreparedRequest& request) const;
   [[nodiscard]] std::string CapacityText(const PreparedRequest& request,
                                          const inventory::Device& device) const;
   [[nodiscard]] std::string CounterText(const Candidate& candidate);
+  [[nodiscard]] bool CountersOfRequest(const Left& left);
+  [[nodiscard]] bool NamesDiffer(const PreparedRequest& request,
+                                 const PreparedConstraint& constraint,
+                                 const std::string& spelled);
 
   const inventory::Inventory& inventory_;
   Search& search_;
@@ -96,10 +102,14 @@ class Explainer {
   std::vector<Left> left_;  // of requests that have enough alone
   Suspect suspect_;
   bool has_suspect_ = false;
+  bool failed_ = false;  // an expression of the request failed on a device
 };
 
 /// driver/pool/device.
 [[nodiscard]] std::string DeviceName(const inventory::Device& device);
+
+/// What helps when an expression fails so.
+[[nodiscard]] std::string SelectorAdvice(std::string_view error);
 
 /// A single change of the claims, or of the cluster, after which the pod fits on the node; empty
 /// when none of those tried does. Cost: up to a few hundred searches.

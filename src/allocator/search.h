@@ -74,6 +74,8 @@ class Search {
   [[nodiscard]] bool NodeFeatureMissing(const inventory::Device& device) const;
   [[nodiscard]] bool Tolerated(const PreparedRequest& request,
                                const inventory::Device& device) const;
+  [[nodiscard]] bool Tolerated(const PreparedRequest& request,
+                               const api::resource::DeviceTaint& taint) const;
   [[nodiscard]] bool CountersUnsupported(const inventory::Device& device) const;
   /// The capacity test with what this run has taken. kFatal sets error().
   [[nodiscard]] Tested CapacityLeft(const PreparedRequest& request,
