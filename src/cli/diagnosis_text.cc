@@ -13,10 +13,15 @@ void AddCause(const Cause& cause, std::string_view indent, std::string& out) {
   if (!cause.subject.empty()) {
     out += ": " + cause.subject;
   }
-  if (cause.count > 0) {
+  const bool of_node = cause.subject.starts_with("node") || cause.subject.contains(" nodes, ");
+  if (cause.count > 0 && !of_node) {
     out += " (" + std::to_string(cause.count) + ")";
   }
   out += "\n";
+  if (cause.nodes > 1 && !of_node) {
+    out += std::string(indent) + "  on:          " + std::to_string(cause.nodes) +
+           " nodes, such as " + cause.example_node + "\n";
+  }
   if (!cause.example.empty()) {
     out += std::string(indent) + "  for example: " + cause.example + "\n";
   }
@@ -60,9 +65,20 @@ std::string DiagnosisText(const allocator::Diagnosis& diagnosis) {
     for (const Cause& cause : group.causes) {
       AddCause(cause, "  ", out);
     }
+    if (group.reasons.empty() && group.causes.empty()) {
+      out += "  nothing is in the pod's way here\n";
+    }
     for (const allocator::RequestFunnel& funnel : group.funnels) {
       AddFunnel(funnel, out);
     }
+  }
+  if (diagnosis.nodes_left_out > 0) {
+    out += "\n" + std::to_string(diagnosis.nodes_left_out) +
+           " more nodes, of other kinds, are out for causes that tell less.\n";
+  }
+  if (diagnosis.nodes_not_looked_at > 0) {
+    out += "\n" + std::to_string(diagnosis.nodes_not_looked_at) +
+           " more nodes, of other kinds, were not looked at one by one.\n";
   }
   return out;
 }

@@ -15,6 +15,10 @@ Value CauseValue(const allocator::Cause& cause) {
   out.Set("kind", Value(CauseName(cause.kind)));
   out.Set("subject", Value(cause.subject));
   out.Set("count", Value(cause.count));
+  if (cause.nodes > 0) {
+    out.Set("nodes", Value(cause.nodes));
+    out.Set("exampleNode", Value(cause.example_node));
+  }
   if (!cause.example.empty()) {
     out.Set("example", Value(cause.example));
   }
@@ -76,6 +80,12 @@ void SetDiagnosis(const allocator::Diagnosis& diagnosis, Value& object) {
     groups.Append(GroupValue(group));
   }
   object.Set("nodeGroups", std::move(groups));
+  if (diagnosis.nodes_left_out > 0) {
+    object.Set("nodesLeftOut", Value(diagnosis.nodes_left_out));
+  }
+  if (diagnosis.nodes_not_looked_at > 0) {
+    object.Set("nodesNotLookedAt", Value(diagnosis.nodes_not_looked_at));
+  }
 }
 
 }  // namespace allot::cli

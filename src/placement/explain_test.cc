@@ -1,5 +1,7 @@
 // One answer for all nodes alike, however many there are; what helps most comes first.
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -61,6 +63,117 @@ TEST_F(ExplainTest, NodesWithOtherCountsAreAnotherGroup) {
   EXPECT_EQ(told.causes[0].kind, CauseKind::kTooFew);
   EXPECT_EQ(told.causes[1].kind, CauseKind::kTooFew);
 }
+
+struct Crowd {
+  const char* name;
+  int bare;   // nodes without devices, first by name
+  int withs;  // nodes with two devices, numbers of their own
+  int kinds;  // how many different capacities these have
+  const char* constraint;
+  std::vector<std::string> causes;  // "KIND SUBJECT, NODES"
+  std::vector<std::int64_t> groups;
+  std::int64_t left_out;
+  std::int64_t not_looked_at;
+  std::uint64_t looks;
+};
+
+class CrowdTest : public ::testing::TestWithParam<Crowd> {};
+
+// However many nodes there are: a cause and a group for each kind of trouble, those with devices
+// first, and as many looks as there are kinds of nodes.
+TEST_P(CrowdTest, IsToldByKinds) {
+  const Crowd& crowd = GetParam();
+  World world;
+  world.Class();
+  for (int n = 0; n < crowd.bare; ++n) {
+    world.Node(fmt::format("a{:05}", n));
+  }
+  for (int n = 0; n < crowd.withs; ++n) {
+    const std::string name = fmt::format("z{:05}", n);
+    world.Node(name);
+    std::string devices;
+    for (int d = 0; d < 2; ++d) {
+      devices += fmt::format(
+          "{}{{'name':'d{}','attributes':{{'serial':{{'string':'{}-{}'}},'numa':{{'int':{}}}}},"
+          "'capacity':{{'memory':{{'value':'{}Gi'}}}}}}",
+          d == 0 ? "" : ",",
+          d,
+          n,
+          d,
+          d,
+          n % crowd.kinds + 1);
+    }
+    world.Slice(name, fmt::format("'nodeName':'{}'", name), devices);
+  }
+  auto* const claim = FromText<api::resource::ResourceClaim>(
+      fmt::format("{{'metadata':{{'name':'c','namespace':'default','uid':'c'}},'spec':{{'devices':"
+                  "{{'requests':[{{'name':'r','exactly':{{'deviceClassName':'gpu',"
+                  "'allocationMode':'ExactCount','count':{}}}}}]{}}}}}}}",
+                  *crowd.constraint == '\0' ? 3 : 2,
+                  crowd.constraint),
+      world.arena);
+  const ClaimInput input{.claim = claim, .entry = "x"};
+  const Diagnosis told = world.placer.Explain(*world.Pod("p"), {&input, 1}, {});
+  std::vector<std::string> causes;
+  for (const allocator::Cause& cause : told.causes) {
+    causes.push_back(fmt::format("{} {}, {}", CauseName(cause.kind), cause.subject, cause.nodes));
+  }
+  EXPECT_EQ(causes, crowd.causes);
+  std::vector<std::int64_t> groups;
+  for (const allocator::NodeDiagnosis& group : told.groups) {
+    groups.push_back(group.nodes);
+  }
+  EXPECT_EQ(groups, crowd.groups);
+  EXPECT_EQ(told.nodes_left_out, crowd.left_out);
+  EXPECT_EQ(told.nodes_not_looked_at, crowd.not_looked_at);
+  EXPECT_EQ(world.placer.explained(), crowd.looks);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Clusters,
+    CrowdTest,
+    ::testing::Values(Crowd{"BareNodesComeLast",
+                            300,
+                            3,
+                            1,
+                            ",'constraints':[{'matchAttribute':'gpu/numa'}]",
+                            {"Constraint claim default/c, matchAttribute gpu/numa, 3",
+                             "DriverAbsent claim default/c, request r, 300"},
+                            {3, 300},
+                            0,
+                            0,
+                            2},
+                      Crowd{"NodesAlikeGetOneLook",
+                            0,
+                            2000,
+                            1,
+                            "",
+                            {"TooFew claim default/c, request r, 2000"},
+                            {2000},
+                            0,
+                            0,
+                            1},
+                      Crowd{"KindsWithOneAnswer",
+                            0,
+                            120,
+                            40,
+                            "",
+                            {"TooFew claim default/c, request r, 120"},
+                            {120},
+                            0,
+                            0,
+                            40},
+                      Crowd{"TooManyKinds",
+                            10,
+                            200,
+                            100,
+                            "",
+                            {"TooFew claim default/c, request r, 128"},
+                            {128},
+                            0,
+                            82,
+                            64}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 // The scheduler leaves such pods alone; another caller may ask all the same.
 TEST_F(ExplainTest, AnotherNodeIsNamed) {

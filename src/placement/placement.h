@@ -98,6 +98,7 @@ class Placer {
                                const PlaceOptions& options = {});
 
   /// As Place when the answer is no, with the funnels and causes of every node group filled in.
+  /// Cost: O(nodes + devices), plus a diagnosis for each kind of node, of a limited number.
   [[nodiscard]] allocator::Diagnosis Explain(const api::core::Pod& pod,
                                              std::span<const ClaimInput> claims,
                                              const PlaceOptions& options = {});
@@ -106,6 +107,8 @@ class Placer {
   [[nodiscard]] std::uint64_t shapes_built() const;
   /// What the searches for devices have done so far.
   [[nodiscard]] allocator::Allocator::Work work() const;
+  /// Nodes whose devices were looked at for explanations.
+  [[nodiscard]] std::uint64_t explained() const;
 
  private:
   struct Impl;

@@ -39,7 +39,8 @@ Placer::Impl::Impl(ClusterView& view_in, allocator::AttemptLimits limits)
       allocator(view_in.inventory(), {}, std::move(limits)),
       cache(view_in),
       groups(view_in),
-      compiled(view_in.inventory(), allocator) {}
+      compiled(view_in.inventory(), allocator),
+      kinds(view_in) {}
 
 Attempt Placer::Impl::Begin(const Pod& pod,
                             std::span<const ClaimInput> claims,
@@ -78,6 +79,11 @@ std::string Placer::Impl::PreFilter(const Attempt& attempt,
               "running PreFilter plugin \"DynamicResources\": request {}: "
               "unsupported request type",
               name);
+          cause = {CauseKind::kRequestInvalid,
+                   fmt::format("claim {}, request {}", Display(*input.claim), name),
+                   1,
+                   "the request names no device class",
+                   "set deviceClassName"};
           return error;
         }
         if (inventory.HasClass(device_class)) {
@@ -104,6 +110,13 @@ std::string Placer::Impl::PreFilter(const Attempt& attempt,
         text = fmt::format("resource claim {}, request {}: unknown request type",
                            Display(*input.claim),
                            request.name);
+        cause = {
+            CauseKind::kRequestInvalid,
+            fmt::format("claim {}, request {}", Display(*input.claim), request.name),
+            1,
+            "the request has neither exactly nor firstAvailable",
+            "put deviceClassName and what goes with it under exactly: only v1beta1 has them in "
+            "the request itself"};
       }
       if (!text.empty()) {
         return text;
@@ -169,10 +182,11 @@ Decision Placer::Place(const Pod& pod,
   const std::string pre_filter = impl_->PreFilter(attempt, named, decision.error, cause);
   if (!decision.error.empty()) {
     decision.placed = Placed::kError;
+    decision.diagnosis.causes.push_back(std::move(cause));
     return decision;
   }
   if (!pre_filter.empty()) {
-    decision.filter_text = PreFilterText(nodes.size(), pre_filter);
+    decision.filter_text = PreFilterText(impl_->Considered(attempt), pre_filter);
     decision.diagnosis.causes.push_back(std::move(cause));
     if (named.conflict) {
       // Upstream's device plugin has not begun yet, and says so instead of asking for preemption.

@@ -17,6 +17,7 @@
 #include "placement/filters.h"
 #include "placement/message.h"
 #include "placement/node_groups.h"
+#include "placement/node_kinds.h"
 #include "placement/placement.h"
 #include "placement/score.h"
 #include "placement/shape_cache.h"
@@ -201,10 +202,15 @@ struct Placer::Impl {
   static void Finish(Decision& decision);
 
   // explain.cc
-  allocator::NodeDiagnosis ExplainNode(Attempt& attempt,
-                                       const NamedNodes& named,
-                                       const NodeInfo& node,
-                                       std::size_t& explained);
+  struct Kind;
+  std::vector<Kind> KindsOf(Attempt& attempt, const NamedNodes& named);
+  void OrderKinds(std::vector<Kind>& all);
+  void AddPinned(const Attempt& attempt, const Kind& kind, allocator::NodeDiagnosis& one) const;
+  allocator::NodeDiagnosis ExplainKind(Attempt& attempt, const Kind& kind, bool devices_too);
+  /// How many nodes the attempt is about.
+  [[nodiscard]] std::size_t Considered(const Attempt& attempt) const {
+    return attempt.options->only_node.empty() ? view.nodes().size() : 1;
+  }
 
   ClusterView& view;
   inventory::Inventory& inventory;
@@ -213,6 +219,8 @@ struct Placer::Impl {
   ShapeCache cache;
   NodeGroups groups;
   PreparedCache compiled;
+  NodeKinds kinds;
+  std::uint64_t explained = 0;
 };
 
 // Clusters of up to this many nodes are looked at whole, as upstream does.

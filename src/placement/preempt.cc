@@ -21,7 +21,7 @@ void Placer::Impl::Reject(Attempt& attempt,
                           const Resolvable& resolvable,
                           Decision& decision) {
   decision.unavailable_claims = attempt.unavailable;
-  decision.filter_text = FilterText(view.nodes().size(), reasons);
+  decision.filter_text = FilterText(Considered(attempt), reasons);
   Preempt(attempt, resolvable, decision);
   if (!attempt.unfinished.empty()) {
     decision.placed = Placed::kUnfinished;
@@ -130,7 +130,7 @@ void Placer::Impl::Preempt(Attempt& attempt, const Resolvable& resolvable, Decis
         decision.victims.size());
     return;
   }
-  const std::size_t nodes = view.nodes().size();
+  const std::size_t nodes = Considered(attempt);
   if (nodes > resolvable.count) {
     reasons[std::string(kNotHelpful)] += nodes - resolvable.count;
   }

@@ -173,6 +173,28 @@ const std::string kPortWanted =
     "i, ports: [{containerPort: 80, hostPort: 80}]}]\n  resourceClaims: [{name: x, "
     "resourceClaimTemplateName: t}]\n";
 
+// The driver y.example.com on n1.
+std::string OtherDriver(const std::string& devices, int slices = 1) {
+  return fmt::format(
+      "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {{name: other}}\nspec: "
+      "{{driver: y.example.com, nodeName: n1, pool: {{name: other, generation: 1, "
+      "resourceSliceCount: {}}}, devices: [{}]}}\n",
+      slices,
+      devices);
+}
+
+// Any driver's.
+const std::string kAnyClass =
+    "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {}\n";
+
+const std::string kCard = "sharedCounters: [{name: card, counters: {memory: {value: 30Gi}}}]";
+
+std::string Shared(const std::string& policy) {
+  return "devices: [{name: d0, allowMultipleAllocations: true, capacity: {memory: {value: '10', "
+         "requestPolicy: " +
+         policy + "}}}]";
+}
+
 constexpr const char* kOnlyThis = "the node has the devices; only this keeps the pod away";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -257,6 +279,95 @@ INSTANTIATE_TEST_SUITE_P(
              CauseKind::kCounters,
              "p1 needs 20Gi of counter card/memory, 10Gi is left",
              "would fit once other claims have given their devices back"},
+        Case{
+            "CountersOfOneRequest",
+            Asked(Devices(kCard, "counters", 2) +
+                      Devices("devices: [" + Counted("p0") + ", " + Counted("p1") + "]", "s", 2),
+                  ", count: 2"),
+            CauseKind::kCounters,
+            "request r | 2 devices need 40Gi of counter card/memory of pool x.example.com/n1, 30Gi "
+            "is left",
+            "would fit with count 1 instead of 2"},
+        Case{"ListsCannotBeCompared",
+             Asked(Devices("devices: [{name: d0, attributes: {numa: {ints: [0]}}}, {name: d1, "
+                           "attributes: {numa: {ints: [0]}}}]"),
+                   ", count: 2",
+                   ", constraints: [{requests: [r], matchAttribute: x.example.com/numa}]"),
+             CauseKind::kConstraint,
+             "the devices have lists under that name",
+             ""},
+        Case{"NamesOfTwoDrivers",
+             Node("n1") + kAnyClass + Devices(kTwo) +
+                 OtherDriver("{name: e0, attributes: {numa: {int: 0}}}") +
+                 "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: "
+                 "{name: t}\nspec: {spec: {devices: {requests: [{name: a, exactly: "
+                 "{deviceClassName: gpu, selectors: [{cel: {expression: 'device.driver == "
+                 "\"x.example.com\"'}}]}}, {name: b, exactly: {deviceClassName: gpu, selectors: "
+                 "[{cel: {expression: 'device.driver == \"y.example.com\"'}}]}}], constraints: "
+                 "[{matchAttribute: x.example.com/numa}]}}}\n" +
+                 Pod(kFromTemplate),
+             CauseKind::kAttributeMissing,
+             "driver x.example.com publishes it, driver y.example.com of this request does not",
+             "constrain requests of one driver only"},
+        Case{"SeveralTaints",
+             Asked(Devices("devices: [{name: d0, taints: [{key: k, value: v, effect: NoSchedule}, "
+                           "{key: l, effect: NoExecute}]}, {name: d1, taints: [{key: m, effect: "
+                           "NoSchedule}]}]"),
+                   ", count: 2"),
+             CauseKind::kTainted,
+             "d0 has taint k=v:NoSchedule, l:NoExecute; taints: k=v:NoSchedule, l:NoExecute, "
+             "m:NoSchedule",
+             "would fit with a toleration of the taints"},
+        Case{"SelectorOfAnotherType",
+             Asked(Devices(kTwo), Selecting("device.attributes[\"x.example.com\"].model > 1")),
+             CauseKind::kSelectorError,
+             "no such overload",
+             "compare values of one type"},
+        Case{"SelectorDoesNotCompile",
+             Asked(Devices(kTwo), Selecting("device.attributes[")),
+             CauseKind::kSelectorError,
+             "Syntax error",
+             "correct the expression"},
+        Case{"UnrelatedPoolIncomplete",
+             Node("n1") + kAnyClass + Devices(kTwo) + OtherDriver("{name: e0}", 2) +
+                 "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: "
+                 "{name: t}\nspec: {spec: {devices: {requests: [{name: r, exactly: "
+                 "{deviceClassName: gpu, count: 3}}]}}}\n" +
+                 Pod(kFromTemplate),
+             CauseKind::kTooFew,
+             "3 devices are wanted, 2 published",
+             "would fit with count 2 instead of 3"},
+        Case{"GateHidesASlice",
+             Asked(Devices(kCard, "counters", 2) +
+                       Devices("devices: [{name: p0, consumesCounters: [{counterSet: card, "
+                               "compatibilityGroups: [a], counters: {memory: {value: 20Gi}}}]}]",
+                               "s",
+                               2),
+                   ", count: 1"),
+             CauseKind::kPoolIncomplete,
+             "1 of 2 slices of generation 1 are used: the others need a gate that is off",
+             "turn on gate DRADeviceCompatibilityGroups"},
+        Case{"OutsideOfThePolicysRange",
+             Asked(Devices(Shared("{default: '1', validRange: {min: '1', max: '4'}}")),
+                   ", count: 1, capacity: {requests: {memory: '5'}}"),
+             CauseKind::kCapacity,
+             "d0 does not give 5 memory: the policy has min 1, max 4",
+             "would fit without its capacity request"},
+        Case{"NoneOfThePolicysValues",
+             Asked(Devices(Shared("{default: '1', validValues: ['1', '2', '4']}")),
+                   ", count: 1, capacity: {requests: {memory: '5'}}"),
+             CauseKind::kCapacity,
+             "d0 does not give 5 memory: the policy has 1, 2, 4",
+             "would fit without its capacity request"},
+        Case{"ShapeOfV1beta1",
+             Node("n1") + kClass + Devices(kTwo) +
+                 "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: "
+                 "{name: t}\nspec: {spec: {devices: {requests: [{name: r, deviceClassName: "
+                 "gpu}]}}}\n" +
+                 Pod(kFromTemplate),
+             CauseKind::kRequestInvalid,
+             "request r | the request has neither exactly nor firstAvailable",
+             "only v1beta1 has them in the request itself"},
         Case{"CapacityShort",
              Asked(Devices("devices: [{name: d0, allowMultipleAllocations: true, capacity: "
                            "{memory: {value: 40Gi}}}]"),
@@ -311,7 +422,8 @@ INSTANTIATE_TEST_SUITE_P(
              Node("n1") + Node("n2", "spec: {unschedulable: true}\n") + kClass + Slice("n2") +
                  kClaimOnN2 + Pod(kFromClaim),
              CauseKind::kClaimPinned,
-             "resourceclaim not available on the node",
+             "claim c | resourceclaim not available on the node: its devices, such as "
+             "x.example.com/n2/d0, are on node n2",
              "the claim's devices are elsewhere"},
         Case{"NodeUnschedulable",
              Node("n1", "spec: {unschedulable: true}\n") + kClass + Slice("n1") + kTemplate +
@@ -347,7 +459,8 @@ INSTANTIATE_TEST_SUITE_P(
                  kTemplate + Pod(kFromTemplate),
              CauseKind::kDriverAbsent,
              "devices of other nodes",
-             "let the pod go to the nodes that have them"}),
+             "let the pod go to the nodes that have them",
+             /*later=*/true}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
