@@ -217,7 +217,10 @@ int RunControllers(cli::Arguments arguments, const cli::Io& io) {
       process->metrics,
       process->log,
       base::SystemClock(),
-      {.controllers = flags.controllers, .root_ca = process->config.ca_pem});
+      {.controllers = flags.controllers,
+       .root_ca = process->config.ca_pem,
+       .device_taints = process->gates.Enabled(api::Gate::kDRADeviceTaints),
+       .device_taint_rules = process->gates.Enabled(api::Gate::kDRADeviceTaintRules)});
   const std::string lease = flags.lease_name.empty() ? "kube-controller-manager" : flags.lease_name;
   code = RunElected(flags, *process, lease, io, [&]() -> base::Result<void> {
     ALLOT_RETURN_IF_ERROR(controllers.Start());

@@ -61,8 +61,11 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::Start(ControlPlaneOpti
       plane->metrics_,
       log,
       clock,
-      controllers::Options{.controllers = options.controllers,
-                           .root_ca = plane->server_->ca_pem()});
+      controllers::Options{
+          .controllers = options.controllers,
+          .root_ca = plane->server_->ca_pem(),
+          .device_taints = plane->server_->gates().Enabled(api::Gate::kDRADeviceTaints),
+          .device_taint_rules = plane->server_->gates().Enabled(api::Gate::kDRADeviceTaintRules)});
   ALLOT_RETURN_IF_ERROR(plane->controllers_->Start());
   plane->scheduler_client_ = std::make_unique<client::LocalClient>(
       backend, client::Identity{"system:kube-scheduler", {"system:authenticated"}});

@@ -3,11 +3,14 @@
 #include "analysis/simulate.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/desc.h"
+#include "inventory/gates.h"
 #include "schema/codec.h"
 
 namespace allot::analysis {
@@ -94,6 +97,10 @@ std::string Text(const SimulatedPod& pod) {
   schema::EncodeJson(api::Desc<api::core::PodStatus>(), pod.status, status);
   return out + (status == "{}" ? "" : " " + status) + "\n";
 }
+
+const std::string kRule =
+    "---\napiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: "
+    "{deviceSelector: {}, taint: {key: k, effect: NoSchedule}}\n";
 
 class SimulateTest : public ::testing::TestWithParam<Case> {};
 
@@ -196,6 +203,20 @@ INSTANTIATE_TEST_SUITE_P(
              "a n1 a-x:n1/d0 "
              R"({"resourceClaimStatuses":[{"name":"x","resourceClaimName":"a-x"}]})"
              "\n"},
+        Case{"RulesTaint",
+             Node("n1") + kClass + Slice("n1", "{name: d0}") + kRule + Claim("c") +
+                 Pod("a", "resourceClaimName: c"),
+             "",
+             kCompatible,
+             "",
+             "a - Tainted\n"},
+        Case{"RulesDoNothingWithoutTheGate",
+             Node("n1") + kClass + Slice("n1", "{name: d0}") + kRule + Claim("c") +
+                 Pod("a", "resourceClaimName: c"),
+             "DRADeviceTaintRules=false",
+             kCompatible,
+             "",
+             "a n1 c:n1/d0\n"},
         Case{"SpreadByDefault",
              Node("n1") + Node("n2") + kClass + Slice("n1", "{name: d0}, {name: d1}") +
                  Slice("n2", "{name: d0}, {name: d1}") + Claim("c") + Claim("d") +
@@ -235,6 +256,16 @@ INSTANTIATE_TEST_SUITE_P(
              "",
              "d n1\ne - NodeResources\n"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(SimulateTest, KnowsWhichGatesDoNothing) {
+  api::GateSet gates;
+  ASSERT_TRUE(
+      gates.Parse("DRADeviceTaintRules=false,DRAListTypeAttributes=true,"
+                  "SchedulerPreQueueingHints=true,DRASchedulerFilterTimeout=false"));
+  EXPECT_EQ(
+      inventory::GatesWithoutEffect(gates),
+      (std::vector<std::string_view>{"DRASchedulerFilterTimeout", "SchedulerPreQueueingHints"}));
+}
 
 TEST(SimulateTest, CountsNodesAndDevices) {
   snapshot::Cluster cluster;

@@ -98,10 +98,17 @@ std::unique_ptr<Controller> RootCa(Context& context, const Options& options) {
   return std::make_unique<RootCaPublisher>(context, options.root_ca);
 }
 
+std::unique_ptr<Controller> DeviceTaintEviction(Context& context, const Options& options) {
+  if (!options.device_taints) {
+    return nullptr;
+  }
+  return std::make_unique<DeviceTaintEvictionController>(context, options.device_taint_rules);
+}
+
 /// The controllers we have. A new one is one line here.
 std::vector<Row> Rows() {
   return {
-      {"device-taint-eviction-controller", Plain<DeviceTaintEvictionController>},
+      {"device-taint-eviction-controller", DeviceTaintEviction},
       {"garbage-collector-controller", Plain<GarbageCollector>},
       {"namespace-controller", Plain<NamespaceController>},
       {"node-lifecycle-controller", Plain<NodeLifecycleController>},

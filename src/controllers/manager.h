@@ -18,6 +18,10 @@ struct Options {
   std::string controllers = "*";
   /// PEM text for kube-root-ca.crt; empty: that controller does not run.
   std::string root_ca{};
+  /// Gates DRADeviceTaints and DRADeviceTaintRules: whether device taints evict pods, and whether
+  /// those of rules do.
+  bool device_taints = true;
+  bool device_taint_rules = true;
 };
 
 class Manager {

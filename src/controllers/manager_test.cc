@@ -1,5 +1,6 @@
 #include "controllers/manager.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -51,6 +52,15 @@ TEST_F(ManagerTest, UnknownNamesAreRefused) {
   const auto made = Manager::Make(client, loop, metrics, log, {.controllers = "*,-nonsense"});
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().message(), "\"nonsense\" is not in the list of known controllers");
+}
+
+TEST_F(ManagerTest, NoDeviceTaintNoEviction) {
+  for (const bool taints : {true, false}) {
+    const auto made = Manager::Make(client, loop, metrics, log, {.device_taints = taints});
+    ASSERT_TRUE(made.has_value());
+    EXPECT_EQ(std::ranges::count((*made)->running(), "device-taint-eviction-controller"),
+              taints ? 1 : 0);
+  }
 }
 
 TEST_F(ManagerTest, EveryNamespaceGetsItsDefaultsAndGetsThemBack) {

@@ -17,6 +17,7 @@ struct Features {
   bool prioritized_list = true;
   bool partitionable_devices = true;
   bool device_taints = true;
+  bool device_taint_rules = true;
   bool device_binding_and_status = true;  ///< both gates of binding conditions together
   bool consumable_capacity = true;
   bool fractional_capacity_range = false;

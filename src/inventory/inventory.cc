@@ -248,6 +248,9 @@ void Inventory::DeleteClass(std::string_view name) {
 }
 
 void Inventory::UpsertTaintRule(const api::resource::DeviceTaintRule& from) {
+  if (!impl_->features.device_taint_rules) {
+    return;
+  }
   DeleteTaintRule(from.metadata.name);
   impl_->RuleChanged(impl_->rules.Insert(from));
 }

@@ -34,7 +34,7 @@ std::string PoolKey(std::string_view driver, std::string_view pool) {
 
 }  // namespace
 
-DeviceTaintEvictionController::DeviceTaintEvictionController(Context& context)
+DeviceTaintEvictionController::DeviceTaintEvictionController(Context& context, bool with_rules)
     : context_(context),
       slices_(context.For<ResourceSlice>()),
       rules_(context.For<DeviceTaintRule>()),
@@ -70,7 +70,9 @@ DeviceTaintEvictionController::DeviceTaintEvictionController(Context& context)
           {0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240})) {
   using Changes = std::span<const client::Change>;
   slices_.OnChanges([this](Changes changes) { OnSlices(changes); });
-  rules_.OnChanges([this](Changes changes) { OnRules(changes); });
+  if (with_rules) {
+    rules_.OnChanges([this](Changes changes) { OnRules(changes); });
+  }
   claims_.OnChanges([this](Changes changes) { OnClaims(changes); });
   pods_.OnChanges([this](Changes changes) { OnPods(changes); });
   Watch(context_, pod_queue_);

@@ -21,7 +21,8 @@ namespace allot::controllers {
 
 class DeviceTaintEvictionController final : public Controller {
  public:
-  explicit DeviceTaintEvictionController(Context& context);
+  /// Without rules only the taints of slices count.
+  explicit DeviceTaintEvictionController(Context& context, bool with_rules = true);
 
  private:
   /// Pods that a rule concerns, by "namespace/name".

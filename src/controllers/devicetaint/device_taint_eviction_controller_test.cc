@@ -23,7 +23,7 @@ class DeviceTaintTest : public allot::testing::ComponentTest {
  protected:
   void SetUp() override {
     Slice(1, "");
-    controller = std::make_unique<DeviceTaintEvictionController>(context);
+    controller = std::make_unique<DeviceTaintEvictionController>(context, with_rules);
     context.StartInformers();
     Run();
   }
@@ -70,6 +70,7 @@ class DeviceTaintTest : public allot::testing::ComponentTest {
     return "";
   }
 
+  bool with_rules = true;
   Context context{client, loop, metrics, log};
   std::unique_ptr<DeviceTaintEvictionController> controller;
 };
@@ -119,6 +120,22 @@ TEST_F(DeviceTaintTest, OnlyTheNewestGenerationOfAPoolCounts) {
   Slice(3, "");
   Slice(2, R"({"key":"k","effect":"NoExecute","timeAdded":")" + Now() + "\"}");
   EXPECT_TRUE(Exists("p"));
+}
+
+class WithoutRulesTest : public DeviceTaintTest {
+ protected:
+  WithoutRulesTest() { with_rules = false; }
+};
+
+TEST_F(WithoutRulesTest, OnlyTaintsOfSlicesEvict) {
+  User("p", "0");
+  User("q", "1");
+  Rule("NoExecute");
+  EXPECT_TRUE(Exists("p"));
+  EXPECT_EQ(Condition(), "");
+  Slice(2, R"({"key":"k","effect":"NoExecute"})");
+  EXPECT_FALSE(Exists("p"));
+  EXPECT_TRUE(Exists("q"));
 }
 
 TEST_F(DeviceTaintTest, RulesTellWhatTheyDo) {
