@@ -17,11 +17,15 @@ bool IsManifestName(const fs::path& path) {
 // One folder: its files go to `files`, the folders in it to `below`. The iterators of the library
 // throw, or end as if nothing were wrong, unless every step is asked for its error.
 base::Result<void> ReadFolder(const std::string& folder,
+                              bool hidden_too,
                               std::vector<std::string>& files,
                               std::vector<std::string>& below) {
   std::error_code error;
   fs::directory_iterator at(folder, error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    if (!hidden_too && at->path().filename().string().starts_with('.')) {
+      continue;
+    }
     std::error_code ignored;  // a link to nothing is kept: reading it says what is wrong
     if (at->is_directory(ignored)) {
       if (!at->is_symlink(ignored)) {
@@ -40,7 +44,7 @@ base::Result<void> ReadFolder(const std::string& folder,
 
 }  // namespace
 
-base::Result<std::vector<std::string>> ManifestFiles(const std::string& path, bool recursive) {
+base::Result<std::vector<std::string>> ManifestFiles(const std::string& path, Folders which) {
   std::error_code ignored;
   if (path == "-" || !fs::is_directory(path, ignored)) {
     return std::vector<std::string>{path};
@@ -51,8 +55,8 @@ base::Result<std::vector<std::string>> ManifestFiles(const std::string& path, bo
     const std::string folder = std::move(folders.back());
     folders.pop_back();
     std::vector<std::string> below;
-    ALLOT_RETURN_IF_ERROR(ReadFolder(folder, files, below));
-    if (recursive) {
+    ALLOT_RETURN_IF_ERROR(ReadFolder(folder, which != Folders::kVisible, files, below));
+    if (which != Folders::kTop) {
       folders.insert(folders.end(), below.begin(), below.end());
     }
   }

@@ -53,7 +53,8 @@ base::Result<ManifestSet> ReadManifests(const Io& io,
                                         bool recursive) {
   ManifestSet set;
   for (const std::string& path : paths) {
-    ALLOT_ASSIGN_OR_RETURN(const std::vector<std::string> files, ManifestFiles(path, recursive));
+    ALLOT_ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                           ManifestFiles(path, recursive ? Folders::kBelow : Folders::kTop));
     for (const std::string& file : files) {
       ALLOT_ASSIGN_OR_RETURN(const std::string text, ReadFile(io, file));
       ALLOT_RETURN_IF_ERROR(AddText(text, file == "-" ? "standard input" : file, set));

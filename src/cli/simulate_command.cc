@@ -12,8 +12,10 @@
 #include "cli/files.h"
 #include "cli/flags.h"
 #include "cli/simulation_text.h"
+#include "inventory/gates.h"
 #include "snapshot/allocation_case.h"
 #include "snapshot/cluster.h"
+#include "text/json.h"
 
 namespace allot::cli {
 namespace {
@@ -76,10 +78,19 @@ base::Result<void> Check(Options& options) {
 
 base::Result<void> ReadPath(const Io& io, const std::string& path, snapshot::Cluster& cluster) {
   ALLOT_ASSIGN_OR_RETURN(const std::vector<std::string> files,
-                         ManifestFiles(path, /*recursive=*/true));
+                         ManifestFiles(path, Folders::kVisible));
+  // A folder may hold other things; who names a file means it.
+  cluster.skip_foreign = files.size() != 1 || files.front() != path;
   for (const std::string& file : files) {
-    ALLOT_ASSIGN_OR_RETURN(const std::string text, ReadFile(io, file));
-    ALLOT_RETURN_IF_ERROR(cluster.Add(text, file == "-" ? "standard input" : file));
+    const auto text = ReadFile(io, file);
+    if (!text && cluster.skip_foreign) {
+      cluster.warnings.push_back(fmt::format("{}; left out", text.error().message()));
+      continue;
+    }
+    if (!text) {
+      return base::Error(text.error());
+    }
+    ALLOT_RETURN_IF_ERROR(cluster.Add(*text, file == "-" ? "standard input" : file));
   }
   return {};
 }
@@ -100,6 +111,18 @@ base::Result<void> CheckInput(const snapshot::Cluster& cluster, const Options& o
                        fmt::format("--per-node: there is no node \"{}\" among the objects", node));
   }
   return {};
+}
+
+// Many objects may have the same mistake.
+constexpr std::size_t kMaxWarnings = 20;
+
+void Warn(const Io& io, const std::vector<std::string>& warnings) {
+  for (std::size_t i = 0; i < warnings.size() && i < kMaxWarnings; ++i) {
+    io.err(fmt::format("warning: {}\n", warnings[i]));
+  }
+  if (warnings.size() > kMaxWarnings) {
+    io.err(fmt::format("warning: {} more objects like these\n", warnings.size() - kMaxWarnings));
+  }
 }
 
 // Workloads make pods only in a live cluster; whoever gives one here should know.
@@ -140,6 +163,9 @@ int AnswerCases(const Io& io) {
     if (!problem) {
       // One answer a line, so that tools stay in step.
       snapshot::AllocationAnswer bad;
+      if (const auto line_value = text::ParseJson(line)) {
+        bad.id = line_value->StringAt({"id"});
+      }
       bad.outcome = "invalid";
       bad.error = problem.error().message();
       io.out(snapshot::FormatAllocationAnswer(bad) + "\n");
@@ -187,6 +213,7 @@ int RunSimulate(Arguments arguments, const Io& io) {
       return kFailed;
     }
   }
+  Warn(io, cluster.warnings);
   if (auto good = CheckInput(cluster, options); !good) {
     io.err(fmt::format("error: {}\n", good.error().message()));
     return kFailed;
@@ -195,6 +222,9 @@ int RunSimulate(Arguments arguments, const Io& io) {
     io.err(fmt::format("note: left out: {}; only pods are placed\n", left_out));
   }
   options.simulate.progress = ProgressTo(io);
+  for (const std::string_view gate : inventory::GatesWithoutEffect(options.simulate.gates)) {
+    io.err(fmt::format("note: gate {} has no effect on the decisions of simulate\n", gate));
+  }
   const analysis::Simulation simulation = analysis::Simulate(cluster, options.simulate);
   auto printed = options.output == "table" ? base::Result<std::string>(SimulationTable(simulation))
                                            : SimulationTree(simulation, options.output == "json");

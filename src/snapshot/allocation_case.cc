@@ -6,6 +6,7 @@
 
 #include "api/desc.h"
 #include "schema/codec.h"
+#include "snapshot/raw_json.h"
 #include "text/json.h"
 #include "text/value.h"
 
@@ -63,8 +64,11 @@ base::Result<void> ReadFeatures(const Value& from, Features& to) {
         known = true;
       }
     }
-    if (!known || !member.value.is_bool()) {
+    if (!known) {
       return Bad(fmt::format("unknown feature \"{}\"", member.key));
+    }
+    if (!member.value.is_bool()) {
+      return Bad(fmt::format("feature \"{}\" is neither true nor false", member.key));
     }
   }
   return {};
@@ -87,19 +91,18 @@ void ReadVariant(std::string_view name, AllocationCase& out) {
 }
 
 template <typename T>
-base::Result<const T*> Decode(const Value& from, base::Arena& arena) {
+base::Result<const T*> Decode(std::string_view from, base::Arena& arena) {
   T* const object = arena.New<T>();
-  const std::string_view json = arena.Copy(text::ToJson(from));
+  const std::string_view json = arena.Copy(from);
   ALLOT_RETURN_IF_ERROR(schema::DecodeJson(api::Desc<T>(), json, arena, object));
   return object;
 }
 
 template <typename T>
-base::Result<void> DecodeAll(const Value* from, base::Arena& arena, std::vector<const T*>& out) {
-  if (from == nullptr) {
-    return {};
-  }
-  for (const Value& item : from->items()) {
+base::Result<void> DecodeAll(std::string_view list,
+                             base::Arena& arena,
+                             std::vector<const T*>& out) {
+  for (const std::string_view item : RawItems(list)) {
     ALLOT_ASSIGN_OR_RETURN(const T* object, Decode<T>(item, arena));
     out.push_back(object);
   }
@@ -152,10 +155,10 @@ base::Result<AllocationCase> ParseAllocationCase(std::string_view line) {
   if (node == nullptr || !node->is_object()) {
     return Bad("node is missing");
   }
-  ALLOT_ASSIGN_OR_RETURN(out.node, Decode<api::core::Node>(*node, *out.arena));
-  ALLOT_RETURN_IF_ERROR(DecodeAll(root.Find("classes"), *out.arena, out.classes));
-  ALLOT_RETURN_IF_ERROR(DecodeAll(root.Find("slices"), *out.arena, out.slices));
-  ALLOT_RETURN_IF_ERROR(DecodeAll(root.Find("claims"), *out.arena, out.claims));
+  ALLOT_ASSIGN_OR_RETURN(out.node, Decode<api::core::Node>(RawMember(line, "node"), *out.arena));
+  ALLOT_RETURN_IF_ERROR(DecodeAll(RawMember(line, "classes"), *out.arena, out.classes));
+  ALLOT_RETURN_IF_ERROR(DecodeAll(RawMember(line, "slices"), *out.arena, out.slices));
+  ALLOT_RETURN_IF_ERROR(DecodeAll(RawMember(line, "claims"), *out.arena, out.claims));
   if (const Value* const allocated = root.Find("allocated")) {
     ALLOT_RETURN_IF_ERROR(ReadAllocated(*allocated, out.allocated));
   }

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                               R"(unknown feature "Magic")"},
                       BadCase{"FeatureIsAText",
                               R"({"node":{},"features":{"AdminAccess":"yes"}})",
-                              R"(unknown feature "AdminAccess")"},
+                              R"(feature "AdminAccess" is neither true nor false)"},
                       BadCase{"UnknownBase",
                               R"({"node":{},"features":{"base":"some"}})",
                               R"(features.base "some" is not one of default, none, all)"}),

@@ -34,6 +34,11 @@ class Cluster {
   /// Fields that the API server would default are filled in. `source` names the text in errors.
   /// Errors: kBadRequest with source and document.
   [[nodiscard]] base::Result<void> Add(std::string_view text, std::string_view source);
+  /// Documents without kind or apiVersion are left out with a warning instead of an error.
+  bool skip_foreign = false;
+  /// What was read all the same but looks like a mistake, one line an object: unknown and repeated
+  /// fields, objects without a name.
+  std::vector<std::string> warnings;
 
   std::vector<const api::core::Node*> nodes;
   std::vector<const api::core::Pod*> pods;
@@ -48,13 +53,24 @@ class Cluster {
   [[nodiscard]] base::Arena& arena() { return *arena_; }
 
  private:
-  [[nodiscard]] base::Result<void> AddValue(const text::Value& value, const std::string& where);
+  [[nodiscard]] base::Result<void> AddValue(const text::Value& value,
+                                            std::string_view raw,
+                                            const std::string& where);
+  [[nodiscard]] base::Result<void> AddItems(const text::Value& list,
+                                            std::string_view raw,
+                                            const std::string& where);
+  [[nodiscard]] base::Result<void> AddResource(const text::Value& value,
+                                               std::string_view raw,
+                                               const std::string& where);
+  // What stands in the text is taken as it is; without it, `value` is.
   template <typename T>
   [[nodiscard]] base::Result<void> Keep(const text::Value& value,
+                                        std::string_view raw,
                                         const std::string& where,
                                         std::vector<const T*>& list);
 
   std::unique_ptr<base::Arena> arena_;
+  std::size_t unnamed_ = 0;  // names given to objects without one
   /// Where an object is in its list, by kind, namespace and name.
   std::map<std::string, std::map<std::pair<std::string_view, std::string_view>, std::size_t>>
       index_;

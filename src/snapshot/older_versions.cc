@@ -60,7 +60,7 @@ void LowerRequests(Value& spec) {
 }  // namespace
 
 bool ToV1(std::string_view version, Value& object) {
-  if (version == "v1" || version == "v1beta2" || version == "v1alpha3") {
+  if (version == "v1" || version == "v1beta2") {
     return true;
   }
   if (version != "v1beta1") {

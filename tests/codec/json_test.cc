@@ -73,6 +73,12 @@ INSTANTIATE_TEST_SUITE_P(
             "DeviceClass",
             R"({"spec":{"config":[{"opaque":{"driver":"d","parameters": { "z" : [ 1 , "<" ] } }}]}})",
             R"({"metadata":{},"spec":{"config":[{"opaque":{"driver":"d","parameters":{"z":[1,"\u003c"]}}}]}})"},
+        Case{
+            "NumbersOfKeptJson",
+            kResource,
+            "DeviceClass",
+            R"({"spec":{"config":[{"opaque":{"driver":"d","parameters":{"a":18446744073709551615,"b":1.50,"c":-0.0,"d":1e3}}}]}})",
+            R"({"metadata":{},"spec":{"config":[{"opaque":{"driver":"d","parameters":{"a":18446744073709551615,"b":1.50,"c":-0.0,"d":1e3}}}]}})"},
         Case{"TimesInUtcSeconds",
              "",
              "Namespace",

@@ -110,8 +110,10 @@ CASES = [
     (["-f", "-"], CLUSTER, 0, "2 of 2 pending pods placed; 2 nodes; 2 of 2 devices in use", ""),
     (["-f", "-"], CLUSTER + "---" + POD % "c", 3, "0/2 nodes are available: 2 cannot allocate all claims.", ""),
     (["-f", "-", "--gates", "DRANodeAllocatableResources=true"], CLUSTER, 3, "1 Insufficient cpu", ""),
-    (["-f", "-", "--per-node", "n2"], CLUSTER, 3, "default/a: 0/2 nodes are available: 1 cannot allocate all claims.", ""),
+    (["-f", "-", "--per-node", "n2"], CLUSTER, 3, "default/a: 0/1 nodes are available: 1 cannot allocate all claims.", ""),
     (["-f", "-", "--per-node", "n9"], CLUSTER, 1, "", 'there is no node "n9" among the objects'),
+    (["-f", "-", "--gates", "DRASchedulerFilterTimeout=false"], CLUSTER, 0, "", "note: gate DRASchedulerFilterTimeout has no effect"),
+    (["-f", "-"], CLUSTER.replace("  containers:", "  nodName: n1\n  containers:"), 0, "2 of 2", 'Pod a: unknown field "spec.nodName"'),
     (["-f", "-", "--profile", "packing"], CLUSTER, 0, "2 of 2 pending pods placed", ""),
     (["-f", "-"], LIST, 0, "1 of 1 pending pods placed", ""),
     (["-f", "-"], TYPED_LIST, 3, "no nodes available to schedule pods", ""),
@@ -133,6 +135,7 @@ CASES = [
     (["-f", "-", "--feature-gates", "DRANodeAllocatableResources=true"], CLUSTER, 3, "1 Insufficient cpu", ""),
     (["--cases", "-f", "x"], "", 2, "", "--cases reads standard input and takes no other flag"),
     (["--cases", "--per-node", "n1"], "", 2, "", "--cases reads standard input and takes no other flag"),
+    (["--cases"], '{"id":"x"}', 1, '{"id":"x","outcome":"invalid"', "line 1: node is missing"),
     (["--cases"], "{", 1, '"outcome":"invalid"', "line 1: "),
     (["-f", "-"], LIST + LIST.replace('"q"', '"r"'), 3, "1 of 2 pending pods placed", ""),
     (["-f", "-"], CLUSTER + "---" + POD % "c", 3, "\nWhy, the most telling first:\n", ""),
@@ -205,15 +208,23 @@ class SimulateTest(unittest.TestCase):
             inner.mkdir()
             (inner / "cluster.yaml").write_text(CLUSTER)
             (inner / "notes.txt").write_text("not read")
+            hidden = inner / ".git"
+            hidden.mkdir()
+            (hidden / "old.yaml").write_text(POD % "hidden")
+            (inner / "values.yaml").write_text("replicas: 3\n")
             pathlib.Path(folder, "more.json").write_text(TYPED_LIST)
             done = simulate(["-f", folder])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("3 of 3 pending pods placed", done.stdout)
+            self.assertEqual(done.stderr, f"warning: {inner}/values.yaml, document 1: kind or apiVersion is missing; left out\n")
 
     def test_what_cannot_be_read_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "gone.yaml").symlink_to("nowhere")
             done = simulate(["-f", folder])
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"warning: {folder}/gone.yaml: No such file or directory; left out\n", done.stderr)
+            done = simulate(["-f", f"{folder}/gone.yaml"])
             self.assertEqual((done.returncode, done.stderr), (1, f"error: {folder}/gone.yaml: No such file or directory\n"))
             descriptor = os.open(folder, os.O_RDONLY)
             for arguments in (["simulate", "--cases"], ["simulate", "-f", "-"], ["cel", "eval", "--jsonl"], ["apply", "-f", "-"]):
