@@ -42,11 +42,11 @@ int main(int argc, char** argv) {
   const std::string verb = words.empty() ? "help" : words[0];
   if (verb == "help" || verb == "--help" || verb == "-h") {
     io.out(allot::cli::HelpText());
-    return allot::cli::kOk;
+    return allot::cli::ExitCode(allot::cli::kOk);
   }
   for (const Row& row : kRows) {
     if (row.name == verb) {
-      return row.run(std::span(words).subspan(1), io);
+      return allot::cli::ExitCode(row.run(std::span(words).subspan(1), io));
     }
   }
   io.err("error: unknown verb \"" + verb + "\"\nSee 'allot help'.\n");

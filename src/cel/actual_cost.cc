@@ -229,6 +229,36 @@ std::uint64_t CallCost(const Step& step,
   }
 }
 
+bool CostsMuch(const Step& step) {
+  if (step.overload == nullptr) {
+    return false;
+  }
+  switch (step.overload->cost) {
+    case CostRule::kListSelfCompare:
+    case CostRule::kListSortBy:
+    case CostRule::kSets:
+    case CostRule::kSetsTwice: return true;
+    case CostRule::kContains: return step.function->named_cost == NamedCost::kNone;
+    default: return false;
+  }
+}
+
+bool ValueStack::Peek(std::span<const std::uint32_t> ids, std::span<Value> out) const {
+  std::size_t above = entries_.size() + 1;
+  for (std::size_t i = ids.size(); i-- > 0;) {
+    std::uint32_t at = ids[i] < last_.size() ? last_[ids[i]] : 0;
+    while (at >= above) {
+      at = entries_[at - 1].previous;
+    }
+    if (at == 0) {
+      return false;
+    }
+    out[i] = entries_[at - 1].value;
+    above = at;
+  }
+  return true;
+}
+
 void ValueStack::Drop(std::uint32_t id) {
   if (id < last_.size() && last_[id] != 0) {
     Cut(last_[id] - 1);

@@ -18,6 +18,10 @@ namespace allot::cel {
                                      const Value& result,
                                      std::string& panic);
 
+/// Whether a call may take time that grows with the product of its sizes; its cost does not depend
+/// on its result, so that it can be known before.
+[[nodiscard]] bool CostsMuch(const Step& step);
+
 /// The values observed so far, by node id. Dropping an id forgets everything above it, so that
 /// loops reuse it.
 class ValueStack {
@@ -32,6 +36,9 @@ class ValueStack {
   void Drop(std::uint32_t id);
   /// Takes the last value of an id, and what is above it, off the stack. False: there is none.
   [[nodiscard]] bool Take(std::uint32_t id, Value& out);
+  /// What Take would find for these ids, taken from the last to the first. False: not all are
+  /// there.
+  [[nodiscard]] bool Peek(std::span<const std::uint32_t> ids, std::span<Value> out) const;
   void Clear() { Cut(0); }
 
  private:

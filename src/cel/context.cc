@@ -114,7 +114,7 @@ void Context::Put(MapRep& map, Value key, Value value) {
   if (map.hash == nullptr) {
     for (std::size_t i = 0; i < map.size; ++i) {
       if (SameKey(map.entries[i].key, key)) {
-        map.entries[i].value = value;
+        map.entries[i] = {key, value};  // of two zeros the later one
         return;
       }
     }
@@ -123,7 +123,7 @@ void Context::Put(MapRep& map, Value key, Value value) {
          at = (at + 1) & (map.hash_size - 1)) {
       MapEntry& entry = map.entries[map.hash[at] - 1];
       if (SameKey(entry.key, key)) {
-        entry.value = value;
+        entry = {key, value};
         return;
       }
     }

@@ -31,6 +31,27 @@ TEST(CelDifferencesTest, MapsAreIteratedInKeyOrder) {
             R"({"t":"string","v":"idsmodelnnamesreadyv"})");
 }
 
+// Upstream's keys are objects made anew at every read.
+TEST(CelDifferencesTest, ListsOfTheDeviceAreKeysByValue) {
+  constexpr AnswerRow kRows[] = {
+      {R"(device.attributes["d.example.com"].ids in {device.attributes["d.example.com"].ids: 1})",
+       R"({"t":"bool","v":true})",
+       39,
+       39},
+      {R"([1, 2].transformMapEntry(i, v, {device.attributes["d.example.com"].ids: 1}).size())",
+       "? insert failed: key [3, 1, 2] already exists",
+       114,
+       74},
+      {"device in {device: 1}", R"({"t":"bool","v":true})", 33, 33},
+      {"{device: 1}[device]", "? invalid qualifier type: *types.baseMap", 33, 33},
+      {"{0.0: 1, -0.0: 2}.map(k, k)",
+       R"({"t":"list","v":[{"bits":"8000000000000000","t":"double","v":"-0"}]})",
+       67,
+       14},
+  };
+  ExpectAnswers(kRows);
+}
+
 TEST(CelDifferencesTest, AnyIsNotUnpacked) {
   constexpr AnswerRow kRows[] = {
       {R"(google.protobuf.Any{type_url: "t/google.protobuf.Empty"})",

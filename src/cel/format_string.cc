@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <tuple>
 #include <vector>
 
@@ -23,26 +24,92 @@ bool IsSpecialDouble(const Value& value) {
   return text == "NaN" || text == "Infinity" || text == "-Infinity";
 }
 
-// Doubles of hostile precision are cut off: no double has more than 1,100 digits that are not zero.
-std::string FixedDigits(double value, int precision) {
+// What Go's printer makes of a verb whose precision it does not read: it gives up when a number is
+// above a million and has another digit.
+constexpr std::string_view kBadVerb = "%!(NOVERB)";
+bool IsUnreadable(int precision) {
+  return precision / 10 > 1'000'000;
+}
+
+// The decimals of a double in full; no double has more than 1,074 that are not zero.
+std::string ExactDecimals(double value, int precision) {
   constexpr int kExact = 1'100;
-  std::string out = fmt::format("{:.{}f}", value, std::min(precision, kExact));
-  if (precision > kExact) {
-    out.append(static_cast<std::size_t>(std::min(precision, 1'000'000) - kExact), '0');
+  char buffer[2048];
+  const auto end = std::to_chars(std::begin(buffer),
+                                 std::end(buffer),
+                                 value,
+                                 std::chars_format::fixed,
+                                 std::min(precision, kExact));
+  return {std::begin(buffer), end.ptr};
+}
+
+// The fewest digits that tell a double from all others, without an exponent.
+std::string ShortestDecimals(double value) {
+  char buffer[64];
+  const auto end =
+      std::to_chars(std::begin(buffer), std::end(buffer), value, std::chars_format::scientific);
+  const std::string_view all(buffer, static_cast<std::size_t>(end.ptr - buffer));
+  const std::size_t e = all.find('e');
+  std::string digits(all.substr(0, e));
+  if (digits.size() > 1) {
+    digits.erase(1, 1);
+  }
+  const std::string_view exponent = all.substr(all[e + 1] == '+' ? e + 2 : e + 1);
+  int point = 0;
+  std::from_chars(exponent.data(), exponent.data() + exponent.size(), point);
+  if (point < 0) {
+    return "0." + std::string(static_cast<std::size_t>(-point - 1), '0') + digits;
+  }
+  const auto before = static_cast<std::size_t>(point) + 1;
+  if (digits.size() <= before) {
+    return digits + std::string(before - digits.size(), '0');
+  }
+  return digits.insert(before, ".");
+}
+
+// x/text keeps the precision in small integers: the least number of decimals in eight bits, the
+// largest in sixteen with a sign, where a negative one stands for as many as the value needs.
+std::string FixedDigits(double value, int precision) {
+  const auto least = static_cast<std::uint8_t>(precision);
+  const auto most = static_cast<std::int16_t>(precision);
+  std::string out = most < 0 ? ShortestDecimals(value) : ExactDecimals(value, most);
+  if (precision <= 0xFF) {
+    return out;
+  }
+  std::size_t dot = out.find('.');
+  if (dot != std::string::npos) {
+    out.erase(out.find_last_not_of('0') + 1);
+  } else if (least > 0) {
+    dot = out.size();
+    out += '.';
+  } else {
+    return out;
+  }
+  if (out.size() - dot - 1 < least) {
+    out.append(least - (out.size() - dot - 1), '0');
+  }
+  if (out.ends_with('.')) {
+    out.pop_back();
   }
   return out;
 }
 
-// x/text prints %f in en_US: groups of three, the infinity sign.
+// x/text prints %f in en_US: groups of three, the infinity sign, no sign of a zero.
 std::string FormatFixed(double value, int precision) {
+  if (IsUnreadable(precision)) {
+    return std::string(kBadVerb);
+  }
   if (std::isnan(value)) {
     return "NaN";
   }
   if (std::isinf(value)) {
     return value < 0 ? "-\xE2\x88\x9E" : "\xE2\x88\x9E";
   }
-  std::string digits = FixedDigits(value, precision);
-  const std::size_t start = digits.starts_with('-') ? 1 : 0;
+  std::string digits = FixedDigits(std::fabs(value), precision);
+  if (value < 0) {
+    digits.insert(0, "-");
+  }
+  const std::size_t start = value < 0 ? 1 : 0;
   const std::size_t dot = std::min(digits.find('.'), digits.size());
   for (std::size_t at = dot; at > start + 3; at -= 3) {
     digits.insert(at - 3, ",");
@@ -58,7 +125,7 @@ std::string ScientificText(double value) {
   if (std::isinf(value)) {
     return value < 0 ? "-\xE2\x88\x9E" : "\xE2\x88\x9E";
   }
-  const std::string text = fmt::format("{:.6e}", value);
+  const std::string text = fmt::format("{:.6e}", value == 0 ? 0.0 : value);
   const std::size_t e = text.find('e');
   std::string out = text.substr(0, e);
   out +=
@@ -84,11 +151,14 @@ std::string ScientificText(double value) {
   return out;
 }
 
-// Upstream passes the precision of a scientific clause on as its width.
-std::string FormatScientific(double value, int width) {
+// Upstream passes the precision of a scientific clause on as its width, of sixteen bits.
+std::string FormatScientific(double value, int precision) {
+  if (IsUnreadable(precision)) {
+    return std::string(kBadVerb);
+  }
   std::string text = ScientificText(value);
-  constexpr std::int64_t kMaxWidth = 1'000'000;
-  const std::int64_t missing = std::min<std::int64_t>(width, kMaxWidth) - CountCodePoints(text);
+  const auto width = static_cast<std::uint16_t>(precision);
+  const std::int64_t missing = width - CountCodePoints(text);
   if (missing > 0) {
     text.insert(0, static_cast<std::size_t>(missing), ' ');
   }
@@ -180,7 +250,7 @@ class Formatter {
         } else if (std::isinf(value.number)) {
           out += value.number < 0 ? "\"-Inf\"" : "\"+Inf\"";
         } else {
-          out += FixedDigits(value.number, kDefaultPrecision);
+          out += fmt::format("{:.{}f}", value.number, kDefaultPrecision);
         }
         return true;
       case ValueKind::kString:

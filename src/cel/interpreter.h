@@ -43,6 +43,8 @@ class Interpreter {
   Value ExecBody(const Step& step, Frame* frame);
   Value ExecLogic(const Step& step, Frame* frame, bool decides);
   Value ExecCall(const Step& step, Frame* frame);
+  /// Whether the charge for a call that is about to be made ends the evaluation.
+  [[nodiscard]] bool EndsAtCall(const Step& step) const;
   Value ExecEqual(const Step& step, Frame* frame);
   Value ExecMembership(const Step& step, Frame* frame);
   Value ExecOptional(const Step& step, Frame* frame, bool unwrap);

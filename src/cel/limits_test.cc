@@ -155,6 +155,40 @@ TEST(CelLimitsTest, LoopsEndAtTheCostLimit) {
   }
 }
 
+// The cost of a call is charged before it is made where its time grows with a product.
+TEST(CelLimitsTest, NoCallRunsLongerThanItsCostAllows) {
+  constexpr std::string_view kCalls[] = {
+      "lists.range(200000).distinct()",
+      "lists.range(200000).sortBy(x, -x)",
+      "sets.contains(lists.range(100000), lists.range(100000))",
+      "sets.equivalent(lists.range(100000), lists.range(100000))",
+      "sets.intersects(lists.range(100000), lists.range(100000).map(x, x + 100000))"};
+  for (const std::string_view text : kCalls) {
+    EXPECT_EQ(Answer(text), "operation cancelled: actual cost limit exceeded") << text;
+  }
+}
+
+// Searches are charged for the length of the text alone.
+TEST(CelLimitsTest, SearchesTakeNoLongerForLongPatterns) {
+  std::string text = "\"aaaaaaaaaaaaaaaa\"";
+  for (int i = 0; i < 15; ++i) {
+    text = "cel.bind(x, " + text + ", x + x)";
+  }
+  const std::string half = "s.substring(0, s.size() / 2)";
+  const std::pair<std::string, std::string> kSearches[] = {
+      {"s.indexOf(" + half + " + 'b')", R"({"t":"int","v":"-1"})"},
+      {"s.indexOf('b' + " + half + ")", R"({"t":"int","v":"-1"})"},
+      {"s.lastIndexOf(" + half + " + 'b')", R"({"t":"int","v":"-1"})"},
+      {"s.lastIndexOf('b' + " + half + ")", R"({"t":"int","v":"-1"})"},
+      {"s.lastIndexOf(" + half + ")", R"({"t":"int","v":"262144"})"},
+      {"s.lastIndexOf(" + half + ", 7)", R"({"t":"int","v":"7"})"},
+      {"s.split('b' + " + half + ").size()", R"({"t":"int","v":"1"})"},
+      {"s.replace('b' + " + half + ", '').size()", R"({"t":"int","v":"524288"})"}};
+  for (const auto& [search, answer] : kSearches) {
+    EXPECT_EQ(Answer("cel.bind(s, " + text + ", " + search + ")"), answer) << search;
+  }
+}
+
 TEST(CelLimitsTest, MemoryOfAnEvaluationIsBounded) {
   std::string text = "dyn(\"0123456789abcdef\")";
   for (int i = 0; i < 30; ++i) {

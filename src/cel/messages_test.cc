@@ -90,6 +90,20 @@ constexpr AnswerRow kBuilding[] = {
     {"google.protobuf.Any{}", "? unsupported conversion to ref.Val: (*dynamicpb.Message)", 40, 40},
 };
 
+constexpr AnswerRow kNoMessages[] = {
+    {"int{}", "! 1:4: 'int' is not a message type"},
+    {"int{value: 1}", "! 1:4: 'int' is not a message type\n1:10: undefined field 'value'"},
+    {"bytes{a: 1, b: 2}",
+     "! 1:6: 'bytes' is not a message type\n1:8: undefined field 'a'\n1:14: undefined field 'b'"},
+    {"map{a: 1}", "! 1:4: 'map' is not a message type"},
+    {"type{a: 1}",
+     "! 1:5: 'type' is not a message type\n1:7: unexpected failed resolution of 'type'"},
+};
+
+TEST(CelMessagesTest, NamesOfOtherTypesAreNoMessages) {
+  ExpectAnswers(kNoMessages);
+}
+
 TEST(CelMessagesTest, Building) {
   ExpectAnswers(kBuilding);
 }

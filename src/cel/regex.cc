@@ -147,11 +147,27 @@ class Translation {
       Copy(pattern_.substr(at_).starts_with(']') ? 1 : 0);
     } else if (rest.starts_with("(?<") && rest.size() > 3) {
       Replace(3, "(?P<");
+      CopyName();
+    } else if (rest.starts_with("(?P<")) {
+      Copy(4);
+      CopyName();
     } else if (const std::size_t digits = LongNumber(rest); digits > 0) {
       Copy(1);
       Replace(digits, "9999");  // too many either way, but RE2 would take the brace for itself
     } else {
       Copy(1);
+    }
+  }
+
+  // The name of a group. Go's have ASCII letters only, RE2's any; a hyphen is in neither.
+  void CopyName() {
+    const std::size_t end = std::min(pattern_.find('>', at_), pattern_.size());
+    while (at_ < end) {
+      if (static_cast<unsigned char>(pattern_[at_]) >= 0x80) {
+        Replace(1, "-");
+      } else {
+        Copy(1);
+      }
     }
   }
 

@@ -45,6 +45,12 @@ constexpr AnswerRow kPatterns[] = {
      R"(! program instantiation failed: error parsing regexp: invalid escape sequence: `\C`)"},
     {"\"x\".find(\"(?<!a)\")",
      "! program instantiation failed: error parsing regexp: invalid named capture: `(?<!a)`"},
+    {"\"a\".find(\"b(?P<\xC3\xA9>a)\")",
+     "! program instantiation failed: error parsing regexp: invalid named capture: "
+     "`(?P<\xC3\xA9>`"},
+    {"\"a\".find(\"(?<\xC3\xA9>a)\")",
+     "! program instantiation failed: error parsing regexp: invalid named capture: `(?<\xC3\xA9>`"},
+    {"\"a\".matches(\"[(?P<\xC3\xA9>a)]\")", R"({"t":"bool","v":true})", 3, 3},
     {R"("x".find("a{1001}"))",
      "! program instantiation failed: error parsing regexp: invalid repeat count: `{1001}`"},
     {R"("x".find("a{100000000}"))",

@@ -1,5 +1,6 @@
 #include "cli/cel_command.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "cli/cel_hints.h"
 #include "cli/cel_records.h"
 #include "cli/flags.h"
+#include "quantity/go_text.h"
 #include "text/documents.h"
 #include "text/value.h"
 
@@ -25,6 +27,65 @@ constexpr std::string_view kUsageText =
     "       allot cel check EXPR [flags]                    type and cost limit\n"
     "       allot cel eval --jsonl                          one case a line in, one answer a line "
     "out\n";
+
+/// Of a file with an expression or a device. Unit: bytes.
+constexpr std::size_t kMaxFile = std::size_t{16} << 20;
+
+// The part of a long line that people look at, round `at`.
+std::string CutLine(std::string_view line, std::size_t at) {
+  constexpr std::size_t kShown = 300;
+  constexpr std::size_t kBefore = 100;
+  std::size_t start = at > kBefore && line.size() > kShown ? at - kBefore : 0;
+  std::size_t end = std::min(line.size(), start + kShown);
+  const auto inside = [&](std::size_t i) {
+    return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
+  };
+  while (inside(start)) {
+    ++start;
+  }
+  while (inside(end)) {
+    ++end;
+  }
+  return fmt::format("{}{}{}",
+                     start > 0 ? "..." : "",
+                     line.substr(start, end - start),
+                     end < line.size() ? "..." : "");
+}
+
+// An error as a terminal can show it: control characters by their numbers, long lines cut. An
+// excerpt that is cut shows what is round the mark below it, which goes.
+std::string ForTerminal(std::string_view error) {
+  constexpr std::string_view kMargin = " | ";
+  std::string out;
+  while (!error.empty()) {
+    const std::size_t size = std::min(error.find('\n'), error.size());
+    const std::string_view line = error.substr(0, size);
+    error.remove_prefix(std::min(size + 1, error.size()));
+    const std::size_t mark = std::min(error.find('\n'), error.size());
+    std::string shown = CutLine(line, 0);
+    if (line.starts_with(kMargin) && shown.size() < line.size() && error.starts_with(kMargin)) {
+      const std::size_t at = error.substr(0, mark).find('^');
+      const std::size_t column = at == std::string_view::npos ? 0 : at;
+      shown = CutLine(line, column);
+      error.remove_prefix(std::min(mark + 1, error.size()));
+    }
+    for (std::size_t i = 0; i < shown.size();) {
+      const quantity::Rune rune = quantity::DecodeRune(std::string_view(shown).substr(i));
+      const bool control = rune.value < 0x20 || (rune.value >= 0x7F && rune.value < 0xA0);
+      const bool invalid = rune.value == 0xFFFD && rune.width == 1;
+      if (rune.value != '\t' && (control || invalid)) {
+        for (const char c : std::string_view(shown).substr(i, rune.width)) {
+          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        }
+      } else {
+        out += shown.substr(i, rune.width);
+      }
+      i += rune.width;
+    }
+    out += error.empty() ? "" : "\n";
+  }
+  return out;
+}
 
 struct Request {
   std::string device;
@@ -80,32 +141,27 @@ int RunJsonLines(const Io& io) {
 // A device as ResourceSlice devices are written (name, attributes, capacity), or with its driver
 // beside them.
 base::Result<std::unique_ptr<CelDevice>> ReadDevice(const Io& io, const std::string& path) {
-  auto content = ReadFile(io, path);
-  if (!content) {
-    return base::Error(std::move(content.error()));
+  ALLOT_ASSIGN_OR_RETURN(const std::string content, ReadFile(io, path, kMaxFile));
+  ALLOT_ASSIGN_OR_RETURN(const auto documents, text::ParseDocuments(content));
+  if (documents.size() > 1) {
+    return base::Error(base::Reason::kBadRequest,
+                       fmt::format("found {} documents, expected one device", documents.size()));
   }
-  auto documents = text::ParseDocuments(*content);
-  if (!documents) {
-    return base::Error(std::move(documents.error()));
+  auto device = CelDevice::Parse(documents.empty() ? text::Value() : documents.front().value,
+                                 CelDevice::Form::kFile);
+  if (!device) {
+    return base::Error(std::move(device.error()).Prepend("device: "));
   }
-  return CelDevice::Parse(documents->empty() ? text::Value() : documents->front().value);
+  return device;
 }
 
 int Eval(const Io& io,
          const std::string& expression,
          const Request& request,
-         const cel::Compilation& compiled) {
-  std::unique_ptr<CelDevice> device;
+         const cel::Compilation& compiled,
+         const cel::DeviceView* device) {
   static const cel::DeviceView kEmpty;
-  const cel::DeviceView* view = &kEmpty;
-  if (!request.device.empty()) {
-    auto read = ReadDevice(io, request.device);
-    if (!read) {
-      return Fail(io, read.error().message(), kFailed);
-    }
-    device = *std::move(read);
-    view = &device->view();
-  }
+  const cel::DeviceView* const view = device == nullptr ? &kEmpty : device;
   cel::Evaluator evaluator;
   std::string value;
   std::string error;
@@ -124,13 +180,13 @@ int Eval(const Io& io,
   if (error.empty()) {
     io.out(fmt::format("{}\n", value));
   } else {
-    io.err(fmt::format("error: {}{}\n", error, cel::RuntimeErrorHint(error)));
+    io.err(fmt::format("error: {}{}\n", ForTerminal(error), cel::RuntimeErrorHint(error)));
   }
   if (cost) {
     io.err(fmt::format("cost: {} of at most {}\n", *cost, cel::kMaxCost));
   }
   if (!error.empty() || value == "false") {
-    PrintHints(io, expression, error, device == nullptr ? nullptr : view);
+    PrintHints(io, expression, error, device);
   }
   return error.empty() ? kOk : kFailed;
 }
@@ -142,6 +198,44 @@ int Check(const Io& io, const Request& request, const cel::Compilation& compiled
     return kFailed;
   }
   return kOk;
+}
+
+// One expression of the command line.
+int RunOne(const Io& io,
+           const std::string& verb,
+           const std::string& expression,
+           const Request& request) {
+  if (request.environment == "new" && expression.size() > cel::kMaxExpressionLength) {
+    io.err(fmt::format("error: the expression has {} bytes, may not be more than {}\n",
+                       expression.size(),
+                       cel::kMaxExpressionLength));
+    return kFailed;
+  }
+  cel::CompileOptions options;
+  options.environment =
+      request.environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;
+  if (request.raw) {
+    options.purpose = cel::Purpose::kAnyValue;
+  } else if (request.derived) {
+    options.purpose = cel::Purpose::kDerivedAttribute;
+  }
+  std::unique_ptr<CelDevice> device;
+  if (!request.device.empty()) {
+    auto read = ReadDevice(io, request.device);
+    if (!read) {
+      return Fail(io, read.error().message(), kFailed);
+    }
+    device = *std::move(read);
+  }
+  const cel::DeviceView* const view = device == nullptr ? nullptr : &device->view();
+  const cel::Compilation compiled = cel::CompileVerbose(expression, options);
+  if (compiled.program == nullptr) {
+    io.err("error: " + ForTerminal(compiled.error) + "\n");
+    PrintHints(io, expression, compiled.error, view);
+    return kFailed;
+  }
+  return verb == "check" ? Check(io, request, compiled)
+                         : Eval(io, expression, request, compiled, view);
 }
 
 }  // namespace
@@ -184,7 +278,11 @@ int RunCel(Arguments arguments, const Io& io) {
     return RunJsonLines(io);
   }
   if (!request.file.empty()) {
-    auto content = ReadFile(io, request.file);
+    if (request.file == "-" && request.device == "-") {
+      io.err("error: expression and device cannot both be read from standard input\n");
+      return kUsage;
+    }
+    auto content = ReadFile(io, request.file, kMaxFile);
     if (!content) {
       return Fail(io, content.error().message(), kFailed);
     }
@@ -197,22 +295,7 @@ int RunCel(Arguments arguments, const Io& io) {
     io.err(fmt::format("error: allot cel {} takes one expression\n", verb));
     return kUsage;
   }
-  const std::string& expression = positional.front();
-  cel::CompileOptions options;
-  options.environment =
-      request.environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;
-  if (request.raw) {
-    options.purpose = cel::Purpose::kAnyValue;
-  } else if (request.derived) {
-    options.purpose = cel::Purpose::kDerivedAttribute;
-  }
-  const cel::Compilation compiled = cel::CompileVerbose(expression, options);
-  if (compiled.program == nullptr) {
-    io.err("error: " + compiled.error + "\n");
-    PrintHints(io, expression, compiled.error, nullptr);
-    return kFailed;
-  }
-  return verb == "check" ? Check(io, request, compiled) : Eval(io, expression, request, compiled);
+  return RunOne(io, verb, positional.front(), request);
 }
 
 }  // namespace allot::cli

@@ -7,7 +7,6 @@
 
 #include "cel/value_json.h"
 #include "quantity/go_text.h"
-#include "quantity/quantity.h"
 #include "text/json.h"
 
 namespace allot::cli {
@@ -16,38 +15,6 @@ namespace {
 using base::Reason;
 
 constexpr std::size_t kMaxCompiled = 4096;
-
-// A number, or a decimal string.
-base::Result<std::int64_t> IntOf(const text::Value& value) {
-  if (value.is_int()) {
-    return value.AsInt();
-  }
-  if (value.is_string()) {
-    return quantity::GoParseInt(value.AsString(), "ParseInt");
-  }
-  // The tree keeps what does not fit as a double; printed as one, it does not look like what it
-  // was.
-  const std::string found =
-      value.is_number() ? fmt::format("{:e}", value.AsDouble()) : text::ToJson(value);
-  return base::Error(Reason::kBadRequest,
-                     fmt::format("found {}, expected a 64-bit integer", found));
-}
-
-// Which kind counts when several are set.
-int Precedence(cel::AttributeKind kind) {
-  switch (kind) {
-    case cel::AttributeKind::kInts: return 8;
-    case cel::AttributeKind::kBools: return 7;
-    case cel::AttributeKind::kStrings: return 6;
-    case cel::AttributeKind::kVersions: return 5;
-    case cel::AttributeKind::kInt: return 4;
-    case cel::AttributeKind::kBool: return 3;
-    case cel::AttributeKind::kString: return 2;
-    case cel::AttributeKind::kVersion: return 1;
-    case cel::AttributeKind::kMissing: break;
-  }
-  return 0;
-}
 
 std::string AttributeJson(const cel::DerivedValue& value) {
   const auto list = [](const auto& items, auto append) {
@@ -90,147 +57,44 @@ std::string AttributeJson(const cel::DerivedValue& value) {
   return "{}";
 }
 
-bool Flag(const text::Value& record, std::string_view name) {
+// A flag that may be left out. Errors: it is neither true nor false.
+base::Result<bool> FlagOf(const text::Value& record,
+                          std::string_view name,
+                          std::string_view path,
+                          bool otherwise) {
   const text::Value* const value = record.Find(name);
-  return value != nullptr && value->AsBool();
+  if (value == nullptr || value->is_null()) {
+    return otherwise;
+  }
+  if (!value->is_bool()) {
+    return WrongShape(fmt::format("{}{}", path, name), *value, "true or false");
+  }
+  return value->AsBool();
 }
 
-base::Result<cel::CompileOptions> OptionsOf(const text::Value& record) {
-  const std::string_view environment = record.StringAt({"env"});
-  if (record.Find("env") != nullptr && environment != "stored" && environment != "new") {
-    return base::Error(Reason::kBadRequest,
-                       fmt::format("env: found {}, expected \"stored\" or \"new\"",
-                                   text::ToJson(*record.Find("env"))));
+base::Result<std::uint64_t> CostLimitOf(const text::Value& limit) {
+  if (limit.is_int() && limit.AsInt() >= 0) {
+    return static_cast<std::uint64_t>(limit.AsInt());
   }
-  cel::CompileOptions options;
-  options.environment = environment == "new" ? cel::Environment::kNew : cel::Environment::kStored;
-  if (const text::Value* const gates = record.Find("gates")) {
-    const auto gate = [&](std::string_view name) {
-      const text::Value* const value = gates->Find(name);
-      return value == nullptr || value->AsBool();
-    };
-    options.gates = {gate("DRAConsumableCapacity"), gate("DRAListTypeAttributes")};
+  // Above 2^63 the tree has a double.
+  constexpr double kTwo63 = 9223372036854775808.0;
+  const double value = limit.is_number() ? limit.AsDouble() : 0;
+  if (value < kTwo63 || value > 2 * kTwo63) {
+    return WrongShape("cost_limit", limit, "an integer from 0 to 2^64 - 1");
   }
-  options.purpose = Flag(record, "raw")       ? cel::Purpose::kAnyValue
-                    : Flag(record, "derived") ? cel::Purpose::kDerivedAttribute
-                                              : cel::Purpose::kSelector;
-  if (const text::Value* const limit = record.Find("cost_limit"); limit && limit->is_number()) {
-    options.cost_limit =
-        limit->is_int() ? static_cast<std::uint64_t>(limit->AsInt()) : ~std::uint64_t{0};
-  }
-  return options;
+  return value < 2 * kTwo63 ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
 }
 
 }  // namespace
 
-base::Result<std::unique_ptr<CelDevice>> CelDevice::Parse(const text::Value& json) {
-  if (!json.is_object()) {
-    return base::Error(Reason::kBadRequest, "a device must be a JSON object");
-  }
-  std::unique_ptr<CelDevice> device(new CelDevice);
-  device->json_ = json;
-  const text::Value& root = device->json_;
-  device->view_.driver = root.StringAt({"driver"});
-  device->view_.allow_multiple_allocations = Flag(root, "allowMultipleAllocations");
-  if (const text::Value* const attributes = root.Find("attributes")) {
-    for (const text::Member& attribute : attributes->members()) {
-      if (auto added = device->AddAttribute(attribute); !added) {
-        return base::Error(std::move(added.error()));
-      }
-    }
-  }
-  if (const text::Value* const capacity = root.Find("capacity")) {
-    for (const text::Member& member : capacity->members()) {
-      // The API's form is {"value": QUANTITY}.
-      const std::string_view text =
-          member.value.is_object() ? member.value.StringAt({"value"}) : member.value.AsString();
-      auto parsed = quantity::ParseQuantity(text);
-      if (!parsed) {
-        return base::Error(
-            std::move(parsed.error()).Prepend(fmt::format("capacity {}: ", member.key)));
-      }
-      device->capacities_.push_back({member.key, *parsed, text});
-    }
-  }
-  device->view_.attributes = device->attributes_;
-  device->view_.capacities = device->capacities_;
-  return device;
-}
-
-base::Result<void> CelDevice::AddAttribute(const text::Member& attribute) {
-  cel::Attribute out{attribute.key, {}};
-  for (const text::Member& kind : attribute.value.members()) {
-    cel::AttributeValue value;
-    if (auto set = SetKind(kind.key, kind.value, value); !set) {
-      return base::Error(
-          std::move(set.error()).Prepend(fmt::format("attribute {}: ", attribute.key)));
-    }
-    if (Precedence(value.kind) > Precedence(out.value.kind)) {
-      out.value = value;
-    }
-  }
-  attributes_.push_back(out);
-  return {};
-}
-
-base::Result<void> CelDevice::SetKind(std::string_view kind,
-                                      const text::Value& value,
-                                      cel::AttributeValue& out) {
-  if (value.is_null()) {
-    return {};
-  }
-  const auto texts = [&](cel::AttributeKind list_kind) {
-    out.kind = list_kind;
-    const std::size_t count = value.items().size();
-    texts_.push_back(std::make_unique<std::string_view[]>(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      texts_.back()[i] = value.items()[i].AsString();
-    }
-    out.texts = {texts_.back().get(), count};
-  };
-  if (kind == "int") {
-    auto parsed = IntOf(value);
-    if (!parsed) {
-      return base::Error(std::move(parsed.error()));
-    }
-    out.kind = cel::AttributeKind::kInt;
-    out.integer = *parsed;
-  } else if (kind == "bool") {
-    out.kind = cel::AttributeKind::kBool;
-    out.boolean = value.AsBool();
-  } else if (kind == "string" || kind == "version") {
-    out.kind = kind == "string" ? cel::AttributeKind::kString : cel::AttributeKind::kVersion;
-    out.text = value.AsString();
-  } else if (kind == "ints") {
-    const std::size_t count = value.items().size();
-    integers_.push_back(std::make_unique<std::int64_t[]>(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      auto parsed = IntOf(value.items()[i]);
-      if (!parsed) {
-        return base::Error(std::move(parsed.error()));
-      }
-      integers_.back()[i] = *parsed;
-    }
-    out.kind = cel::AttributeKind::kInts;
-    out.integers = {integers_.back().get(), count};
-  } else if (kind == "bools") {
-    const std::size_t count = value.items().size();
-    booleans_.push_back(std::make_unique<bool[]>(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      booleans_.back()[i] = value.items()[i].AsBool();
-    }
-    out.kind = cel::AttributeKind::kBools;
-    out.booleans = {booleans_.back().get(), count};
-  } else if (kind == "strings") {
-    texts(cel::AttributeKind::kStrings);
-  } else if (kind == "versions") {
-    texts(cel::AttributeKind::kVersions);
-  } else {
-    return base::Error(Reason::kBadRequest,
-                       fmt::format("unknown attribute kind {}", quantity::GoQuote(kind)));
-  }
-  return {};
-}
+// A record as read.
+struct CelRecords::Case {
+  cel::CompileOptions options;
+  bool derived = false;
+  bool cancelled = false;
+  std::vector<std::unique_ptr<CelDevice>> own;
+  std::vector<const cel::DeviceView*> devices;
+};
 
 const cel::Compilation& CelRecords::Compile(std::string_view expression,
                                             const cel::CompileOptions& options) {
@@ -252,38 +116,31 @@ const cel::Compilation& CelRecords::Compile(std::string_view expression,
 
 void CelRecords::Evaluate(const cel::Program& program,
                           const cel::DeviceView& device,
-                          bool cancelled,
+                          const Case& in,
                           std::string& out) {
   static constexpr std::atomic<bool> kStop = true;
   cel::Interrupt interrupt;
-  if (cancelled) {
+  if (in.cancelled) {
     interrupt = {&kStop, "stopped by celgold"};
   }
   std::string error;
   std::optional<std::uint64_t> cost;
   std::string value;
-  switch (program.purpose()) {
-    case cel::Purpose::kSelector: {
-      cel::Outcome outcome = evaluator_.Match(program, device, interrupt);
-      value = outcome.verdict == cel::Verdict::kTrue ? "true" : "false";
-      error = std::move(outcome.error);
-      cost = outcome.cost;
-      break;
-    }
-    case cel::Purpose::kDerivedAttribute: {
-      cel::DerivedOutcome outcome = evaluator_.Derive(program, device, interrupt);
-      value = AttributeJson(outcome.value);
-      error = std::move(outcome.error);
-      cost = outcome.cost;
-      break;
-    }
-    case cel::Purpose::kAnyValue: {
-      cel::Evaluator::ValueOutcome outcome = evaluator_.EvaluateToJson(program, device, interrupt);
-      value = std::move(outcome.json);
-      error = std::move(outcome.error);
-      cost = outcome.cost;
-      break;
-    }
+  if (in.derived) {
+    cel::DerivedOutcome outcome = evaluator_.Derive(program, device, interrupt);
+    value = AttributeJson(outcome.value);
+    error = std::move(outcome.error);
+    cost = outcome.cost;
+  } else if (program.purpose() == cel::Purpose::kAnyValue) {
+    cel::Evaluator::ValueOutcome outcome = evaluator_.EvaluateToJson(program, device, interrupt);
+    value = std::move(outcome.json);
+    error = std::move(outcome.error);
+    cost = outcome.cost;
+  } else {
+    cel::Outcome outcome = evaluator_.Match(program, device, interrupt);
+    value = outcome.verdict == cel::Verdict::kTrue ? "true" : "false";
+    error = std::move(outcome.error);
+    cost = outcome.cost;
   }
   if (!error.empty()) {
     out += R"({"error":)";
@@ -299,19 +156,81 @@ void CelRecords::Evaluate(const cel::Program& program,
   out += '}';
 }
 
-base::Result<const cel::DeviceView*> CelRecords::Device(
-    const text::Value& value, std::vector<std::unique_ptr<CelDevice>>& own) const {
-  if (value.is_string()) {
-    const auto found = devices_.find(value.AsString());
-    if (found == devices_.end()) {
-      return base::Error(Reason::kBadRequest,
-                         fmt::format("unknown device {}", quantity::GoQuote(value.AsString())));
+base::Result<void> CelRecords::ReadOptions(const text::Value& record, Case& out) const {
+  if (const text::Value* const environment = record.Find("env");
+      environment != nullptr && !environment->is_null()) {
+    if (environment->AsString() != "stored" && environment->AsString() != "new") {
+      return WrongShape("env", *environment, "\"stored\" or \"new\"");
     }
-    return &found->second->view();
+    out.options.environment =
+        environment->AsString() == "new" ? cel::Environment::kNew : cel::Environment::kStored;
   }
-  ALLOT_ASSIGN_OR_RETURN(auto device, CelDevice::Parse(value));
-  own.push_back(std::move(device));
-  return &own.back()->view();
+  if (const text::Value* const gates = record.Find("gates");
+      gates != nullptr && !gates->is_null()) {
+    if (!gates->is_object()) {
+      return WrongShape("gates", *gates, "an object of true or false by name");
+    }
+    for (const text::Member& gate : gates->members()) {
+      ALLOT_RETURN_IF_ERROR(FlagOf(*gates, gate.key, "gates.", false));
+    }
+    ALLOT_ASSIGN_OR_RETURN(out.options.gates.consumable_capacity,
+                           FlagOf(*gates, "DRAConsumableCapacity", "gates.", true));
+    ALLOT_ASSIGN_OR_RETURN(out.options.gates.list_type_attributes,
+                           FlagOf(*gates, "DRAListTypeAttributes", "gates.", true));
+  }
+  ALLOT_ASSIGN_OR_RETURN(const bool raw, FlagOf(record, "raw", "", false));
+  ALLOT_ASSIGN_OR_RETURN(out.derived, FlagOf(record, "derived", "", false));
+  ALLOT_ASSIGN_OR_RETURN(out.cancelled, FlagOf(record, "cancelled", "", false));
+  out.options.purpose = raw           ? cel::Purpose::kAnyValue
+                        : out.derived ? cel::Purpose::kDerivedAttribute
+                                      : cel::Purpose::kSelector;
+  if (const text::Value* const limit = record.Find("cost_limit");
+      limit != nullptr && !limit->is_null()) {
+    ALLOT_ASSIGN_OR_RETURN(out.options.cost_limit, CostLimitOf(*limit));
+  }
+  return {};
+}
+
+base::Result<void> CelRecords::AddDevice(const text::Value& device,
+                                         std::string_view path,
+                                         Case& out) const {
+  if (device.is_string()) {
+    const auto found = devices_.find(device.AsString());
+    if (found == devices_.end()) {
+      return base::Error(
+          Reason::kBadRequest,
+          fmt::format("{}: unknown device {}", path, quantity::GoQuote(device.AsString())));
+    }
+    out.devices.push_back(&found->second->view());
+    return {};
+  }
+  if (!device.is_object()) {
+    return WrongShape(path, device, "an object or the name of a device");
+  }
+  ALLOT_ASSIGN_OR_RETURN(
+      auto own, CelDevice::Parse(device, CelDevice::Form::kRecord, fmt::format("{}.", path)));
+  out.own.push_back(std::move(own));
+  out.devices.push_back(&out.own.back()->view());
+  return {};
+}
+
+base::Result<void> CelRecords::ReadDevices(const text::Value& record, Case& out) const {
+  if (const text::Value* const list = record.Find("devices"); list != nullptr && !list->is_null()) {
+    if (!list->is_array()) {
+      return WrongShape("devices", *list, "a list");
+    }
+    for (std::size_t i = 0; i < list->items().size(); ++i) {
+      ALLOT_RETURN_IF_ERROR(AddDevice(list->items()[i], fmt::format("devices[{}]", i), out));
+    }
+  }
+  if (const text::Value* const device = record.Find("device")) {
+    ALLOT_RETURN_IF_ERROR(AddDevice(*device, "device", out));
+  }
+  static const cel::DeviceView kEmpty;
+  if (out.devices.empty()) {
+    out.devices.push_back(&kEmpty);
+  }
+  return {};
 }
 
 base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
@@ -319,8 +238,15 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
   if (!record.is_object()) {
     return base::Error(Reason::kBadRequest, "not an object");
   }
+  for (const std::string_view name : {"id", "device_name"}) {
+    if (const text::Value* const value = record.Find(name);
+        value != nullptr && !value->is_null() && !value->is_string()) {
+      return WrongShape(name, *value, "a string");
+    }
+  }
   if (const std::string_view name = record.StringAt({"device_name"}); !name.empty()) {
-    ALLOT_ASSIGN_OR_RETURN(devices_[std::string(name)], CelDevice::Parse(record));
+    ALLOT_ASSIGN_OR_RETURN(auto device, CelDevice::Parse(record));
+    devices_[std::string(name)] = std::move(device);
     return {};
   }
   const text::Value* const expression = record.Find("expr");
@@ -329,31 +255,10 @@ base::Result<void> CelRecords::Run(std::string_view line, std::string& out) {
         Reason::kBadRequest,
         expression == nullptr ? "neither expr nor device_name is set" : "expr is not a string");
   }
-  ALLOT_ASSIGN_OR_RETURN(const cel::CompileOptions options, OptionsOf(record));
-  std::vector<std::unique_ptr<CelDevice>> own;
-  std::vector<const cel::DeviceView*> devices;
-  if (const text::Value* const list = record.Find("devices")) {
-    for (const text::Value& one : list->items()) {
-      ALLOT_ASSIGN_OR_RETURN(const auto* device, Device(one, own));
-      devices.push_back(device);
-    }
-  }
-  if (const text::Value* const one = record.Find("device"); one && !one->is_null()) {
-    ALLOT_ASSIGN_OR_RETURN(const auto* device, Device(*one, own));
-    devices.push_back(device);
-  }
-  static const cel::DeviceView kEmpty;
-  if (devices.empty()) {
-    devices.push_back(&kEmpty);
-  }
-  Answer(record, Compile(expression->AsString(), options), devices, out);
-  return {};
-}
-
-void CelRecords::Answer(const text::Value& record,
-                        const cel::Compilation& compiled,
-                        std::span<const cel::DeviceView* const> devices,
-                        std::string& out) {
+  Case in;
+  ALLOT_RETURN_IF_ERROR(ReadOptions(record, in));
+  ALLOT_RETURN_IF_ERROR(ReadDevices(record, in));
+  const cel::Compilation& compiled = Compile(expression->AsString(), in.options);
   out += R"({"id":)";
   cel::AppendJsonString(record.StringAt({"id"}), out);
   if (!compiled.error.empty()) {
@@ -369,13 +274,14 @@ void CelRecords::Answer(const text::Value& record,
   }
   if (compiled.program != nullptr) {
     out += R"(,"results":[)";
-    for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t i = 0; i < in.devices.size(); ++i) {
       out += i == 0 ? "" : ",";
-      Evaluate(*compiled.program, *devices[i], Flag(record, "cancelled"), out);
+      Evaluate(*compiled.program, *in.devices[i], in, out);
     }
     out += ']';
   }
   out += "}\n";
+  return {};
 }
 
 }  // namespace allot::cli

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,57 +20,28 @@
 
 #include "base/status.h"
 #include "cel/cel.h"
+#include "cli/cel_device.h"
 #include "text/value.h"
 
 namespace allot::cli {
-
-/// A device read from JSON, with the memory its view points into.
-class CelDevice {
- public:
-  /// Errors: kBadRequest naming the attribute or capacity.
-  static base::Result<std::unique_ptr<CelDevice>> Parse(const text::Value& json);
-  CelDevice(const CelDevice&) = delete;
-  CelDevice& operator=(const CelDevice&) = delete;
-  ~CelDevice() = default;
-
-  [[nodiscard]] const cel::DeviceView& view() const { return view_; }
-
- private:
-  CelDevice() = default;
-  base::Result<void> AddAttribute(const text::Member& attribute);
-  base::Result<void> SetKind(std::string_view kind,
-                             const text::Value& value,
-                             cel::AttributeValue& out);
-
-  text::Value json_;
-  cel::DeviceView view_;
-  std::vector<cel::Attribute> attributes_;
-  std::vector<cel::Capacity> capacities_;
-  std::vector<std::unique_ptr<std::int64_t[]>> integers_;
-  std::vector<std::unique_ptr<bool[]>> booleans_;
-  std::vector<std::unique_ptr<std::string_view[]>> texts_;
-};
 
 /// Runs records one after the other; devices named once are known to later records.
 class CelRecords {
  public:
   /// Runs one line. The answer goes to `out` with a newline; a device's definition answers nothing.
-  /// Errors: kBadRequest: no JSON, no expression, or a device that is none;
-  /// then nothing went to `out`.
+  /// Errors: kBadRequest: no JSON, no expression, or a field of the wrong type, with its path; then
+  /// nothing went to `out`.
   base::Result<void> Run(std::string_view line, std::string& out);
 
  private:
-  /// A device by value, kept in `own`, or one known by name.
-  base::Result<const cel::DeviceView*> Device(const text::Value& value,
-                                              std::vector<std::unique_ptr<CelDevice>>& own) const;
-  void Answer(const text::Value& record,
-              const cel::Compilation& compiled,
-              std::span<const cel::DeviceView* const> devices,
-              std::string& out);
   const cel::Compilation& Compile(std::string_view expression, const cel::CompileOptions& options);
+  struct Case;
+  base::Result<void> ReadOptions(const text::Value& record, Case& out) const;
+  base::Result<void> ReadDevices(const text::Value& record, Case& out) const;
+  base::Result<void> AddDevice(const text::Value& device, std::string_view path, Case& out) const;
   void Evaluate(const cel::Program& program,
                 const cel::DeviceView& device,
-                bool cancelled,
+                const Case& in,
                 std::string& out);
 
   std::map<std::string, std::unique_ptr<CelDevice>, std::less<>> devices_;

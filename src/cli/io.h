@@ -4,6 +4,7 @@
 // Verbs never print themselves, so that tests read what they say.  Thread safety: one thread.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -28,11 +29,16 @@ struct Io {
   const base::Clock* clock = nullptr;
 };
 
-/// The process's own. Lifetime: the process.
+/// The process's own. Output that cannot be written is reported once. Lifetime: the process.
 [[nodiscard]] Io ProcessIo();
+/// What the process ends with: the code of its verb, but no success when output was lost.
+[[nodiscard]] int ExitCode(int code);
 
-/// A whole file ("-" = standard input). Errors: kNotFound naming the path and why.
-[[nodiscard]] base::Result<std::string> ReadFile(const Io& io, const std::string& path);
+/// A whole file ("-" = standard input). Errors: kNotFound naming the path and why; kBadRequest:
+/// more than `most` bytes, or a gibibyte.
+[[nodiscard]] base::Result<std::string> ReadFile(const Io& io,
+                                                 const std::string& path,
+                                                 std::size_t most = ~std::size_t{0});
 
 /// Arguments after the verb's own name.
 using Arguments = std::span<const std::string>;

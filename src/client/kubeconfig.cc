@@ -39,8 +39,9 @@ std::string EncodeBase64(std::string_view bytes) {
 base::Result<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
+  errno = 0;
   text << file.rdbuf();
-  if (!file) {
+  if (!file || errno == EISDIR) {
     return Error(Reason::kNotFound, path + ": " + std::strerror(errno));
   }
   return std::move(text).str();

@@ -1,6 +1,7 @@
 #include "quantity/exact.h"
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -222,6 +223,40 @@ Int128 SaturateNanos(const Decimal& decimal) {
   return negative ? -value : value;
 }
 
+// A whole number with the largest binary suffix that it has; nothing when it is not whole.
+std::optional<std::string> BinaryText(std::string digits, std::int64_t scale) {
+  constexpr std::int64_t kLongest = 10'000;
+  if (scale <= 0 && -scale <= kLongest) {
+    digits.append(static_cast<std::size_t>(-scale), '0');
+  } else {
+    const std::size_t end = digits.find_last_not_of('0') + 1;
+    if (scale < 0 || static_cast<std::int64_t>(digits.size() - end) < scale) {
+      return std::nullopt;
+    }
+    digits.resize(digits.size() - static_cast<std::size_t>(scale));
+  }
+  const bool negative = digits[0] == '-';
+  digits.erase(0, negative ? 1 : 0);
+  constexpr std::string_view kSuffix[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  std::size_t step = 0;
+  for (; step + 1 < std::size(kSuffix); ++step) {
+    std::string quotient;
+    int rest = 0;
+    for (const char c : digits) {
+      rest = rest * 10 + (c - '0');
+      if (!quotient.empty() || rest >= 1024) {
+        quotient += static_cast<char>('0' + rest / 1024);
+      }
+      rest %= 1024;
+    }
+    if (rest != 0) {
+      break;
+    }
+    digits = std::move(quotient);
+  }
+  return (negative ? "-" : "") + digits + std::string(kSuffix[step]);
+}
+
 }  // namespace
 
 base::Result<ExactQuantity> ExactQuantity::Parse(std::string_view text) {
@@ -351,10 +386,17 @@ Quantity ExactQuantity::ToQuantity() const {
 std::string ExactQuantity::ToString() const {
   const Decimal decimal = ToDecimal();
   const std::string text = decimal.UnscaledText();
-  if (static_cast<std::int64_t>(text.size()) - decimal.scale() <= 28) {
+  const std::int64_t length = static_cast<std::int64_t>(text.size()) - decimal.scale();
+  constexpr std::int64_t kLong = 19;  // of 64 bits
+  if (format_ == Format::kBinarySi && length > kLong) {
+    if (auto binary = BinaryText(text, decimal.scale())) {
+      return *std::move(binary);
+    }
+  }
+  if (length <= 28) {
     return ToQuantity().ToString();
   }
-  // Beyond 128 bits only the decimal forms exist.
+  // Beyond 128 bits.
   std::string digits = text;
   std::int64_t exponent = -decimal.scale();
   while (digits.size() > 1 && digits.back() == '0') {
@@ -366,9 +408,14 @@ std::string ExactQuantity::ToString() const {
     digits += '0';
     --exponent;
   }
-  return format_ == Format::kDecimalExponent || exponent > 18
-             ? digits + "e" + std::to_string(exponent)
-             : digits + "E";
+  if (exponent == 0) {
+    return digits;
+  }
+  if (format_ == Format::kDecimalExponent || exponent > 18 || exponent < -9) {
+    return digits + "e" + std::to_string(exponent);
+  }
+  constexpr std::string_view kSuffix = "num kMGTPE";
+  return digits + kSuffix[static_cast<std::size_t>(exponent / 3 + 3)];
 }
 
 int ExactQuantity::Compare(const ExactQuantity& a, const ExactQuantity& b) {

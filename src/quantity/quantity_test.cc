@@ -201,5 +201,36 @@ TEST(ExactQuantityTest, Arithmetic) {
   EXPECT_EQ(parse("1.5").AsApproximateDouble(), 1.5);
 }
 
+// Of any length, with the suffix of their form.
+TEST(ExactQuantityTest, SumsPrintInFull) {
+  struct Case {
+    std::string_view left;
+    std::string_view right;
+    std::string_view sum;
+  };
+  constexpr Case kCases[] = {
+      {"1.5", "1e28", "10000000000000000000000000001500m"},
+      {"1", "1e29", "100000000000000000000000000001"},
+      {"0.000000001", "1e29", "100000000000000000000000000000000000001n"},
+      {"1k", "1e29", "100000000000000000000000001k"},
+      {"1E", "1e40", "10000000000000000000001E"},
+      {"1e29", "1e1", "100000000000000000000000000010"},
+      {"1e29", "1.5", "100000000000000000000000000001500e-3"},
+      {"1Ki", "1e20", "97656250000000001Ki"},
+      {"40Gi", "1e20", "95367431681585Mi"},
+      {"1Ki", "1e40", "9765625000000000000000000000000000001Ki"},
+      {"1Ki", "-1e40", "-9765624999999999999999999999999999999Ki"},
+      {"8Ei", "9223372036854775809", "16Ei"},
+      {"1Ki", "18446744073709551615", "18446744073709552639"},
+      {"1Ki", "100000000000000000000001m", "100000000000000001024001m"},
+  };
+  for (const Case& c : kCases) {
+    EXPECT_EQ(ExactQuantity::Add(*ExactQuantity::Parse(c.left), *ExactQuantity::Parse(c.right))
+                  .ToString(),
+              c.sum)
+        << c.left << " + " << c.right;
+  }
+}
+
 }  // namespace
 }  // namespace allot::quantity
