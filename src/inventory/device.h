@@ -60,14 +60,16 @@ struct alignas(64) Device {
   std::vector<const api::resource::DeviceTaint*> taints;
 };
 
-struct Slice : std::enable_shared_from_this<Slice> {
+struct alignas(64) Slice : std::enable_shared_from_this<Slice> {
   // What a search reads comes first.
   DeviceIndex first{};
   NodeIndex node = kNoNode;     ///< of spec.nodeName when `local`
   bool per_device = false;      ///< perDeviceNodeSelection is true
   bool per_device_set = false;  ///< perDeviceNodeSelection is set, to whatever value
   bool uses_groups = false;     ///< some device declares compatibility groups
-  bool local = false;           ///< nodeName is set, and decides
+  bool has_counters = false;    ///< some device has
+  bool has_binding_conditions = false;
+  bool local = false;  ///< nodeName is set, and decides
   /// The stable rules take counter sets for every node, whatever the slice says.
   bool everywhere = false;
   std::vector<Device> devices;

@@ -19,6 +19,7 @@ DeviceId DeviceTable::Intern(const DeviceName& name) {
   const DeviceId id{static_cast<std::uint32_t>(names_.size())};
   names_.push_back(own);
   publishers_.push_back(nullptr);
+  published_.push_back(0);
   seen_by_.push_back(kNoNode);
   ids_.emplace(own, id);
   return id;
@@ -29,20 +30,26 @@ const DeviceId* DeviceTable::Find(const DeviceName& name) const {
   return found != ids_.end() ? &found->second : nullptr;
 }
 
-void DeviceTable::Publish(const Slice& slice) {
+std::uint32_t DeviceTable::Publish(const Slice& slice) {
+  std::uint32_t repeated = 0;
   for (const Device& device : slice.devices) {
     publishers_[Value(device.id)] = &slice;
+    repeated += ++published_[Value(device.id)] > 1 ? 1 : 0;
   }
+  return repeated;
 }
 
-void DeviceTable::Withdraw(const Slice& slice) {
+std::uint32_t DeviceTable::Withdraw(const Slice& slice) {
+  std::uint32_t repeated = 0;
   for (const Device& device : slice.devices) {
+    repeated += --published_[Value(device.id)] > 0 ? 1 : 0;
     const Slice*& publisher = publishers_[Value(device.id)];
     if (publisher == &slice) {
       publisher = nullptr;
       seen_by_[Value(device.id)] = kNoNode;
     }
   }
+  return repeated;
 }
 
 void DeviceTable::SetSeenBy(const Slice& slice, NodeIndex node) {

@@ -27,10 +27,11 @@ class DeviceTable {
   [[nodiscard]] const Slice* PublisherOf(DeviceId id) const { return publishers_[Value(id)]; }
   [[nodiscard]] NodeIndex SeenBy(DeviceId id) const { return seen_by_[Value(id)]; }
 
-  /// `slice` publishes its devices from now on.
-  void Publish(const Slice& slice);
-  /// Devices that `slice` publishes are published no more.
-  void Withdraw(const Slice& slice);
+  /// `slice` publishes its devices from now on. Returns how many of them were published already.
+  std::uint32_t Publish(const Slice& slice);
+  /// The slice's devices are published no more, but for those that others publish too. Returns how
+  /// many of them were.
+  std::uint32_t Withdraw(const Slice& slice);
   /// The devices that `slice` publishes are seen by that node only (or kAnyNode).
   void SetSeenBy(const Slice& slice, NodeIndex node);
 
@@ -55,7 +56,8 @@ class DeviceTable {
   std::unordered_map<DeviceName, DeviceId, Hash, Equal> ids_;
   // By DeviceId.
   std::vector<DeviceName> names_;
-  std::vector<const Slice*> publishers_;
+  std::vector<const Slice*> publishers_;  // the last one
+  std::vector<std::uint32_t> published_;  // how often
   std::vector<NodeIndex> seen_by_;
 
   std::uint32_t bound_ = 0;

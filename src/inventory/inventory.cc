@@ -100,7 +100,7 @@ struct Inventory::Impl {
     } else {
       InsertByName(global, seen);
     }
-    devices.Publish(*slice);
+    pool.repeated += devices.Publish(*slice);
     FindObserver(pool, seen);
     Touch(*slice, pool);
   }
@@ -110,7 +110,7 @@ struct Inventory::Impl {
     Touch(*slice, pool);
     std::erase(pool.slices, slice);
     pool.views.clear();
-    devices.Withdraw(*slice);
+    pool.repeated -= devices.Withdraw(*slice);
     FindObserver(pool, nullptr);
     if (slice->local) {
       std::erase(nodes.At(slice->node).slices, slice.get());
@@ -212,6 +212,8 @@ void Inventory::UpsertSlice(const api::resource::ResourceSlice& from) {
                        *device_spec.allow_multiple_allocations;
     device.has_binding_conditions = device_spec.binding_conditions.items != nullptr;
     device.has_counters = !device_spec.consumes_counters.empty();
+    slice->has_binding_conditions |= device.has_binding_conditions;
+    slice->has_counters |= device.has_counters;
     device.plain_capacity = std::all_of(
         device_spec.capacity.begin(), device_spec.capacity.end(), [](const auto& entry) {
           return entry.value.request_policy == nullptr && entry.value.value.nanos >= 0;

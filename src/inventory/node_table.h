@@ -31,7 +31,7 @@ template <typename T>
 using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 
 /// What one node sees beyond the slices without a node name.
-struct NodeEntry {
+struct alignas(64) NodeEntry {
   std::uint64_t version = 0;
   std::uint64_t view_version = 0;
   NodeViewPtr view;

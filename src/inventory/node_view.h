@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inventory/device.h"
+#include "inventory/one_or_more.h"
 #include "quantity/quantity.h"
 
 namespace allot::inventory {
@@ -43,13 +44,27 @@ struct Consumer {
 
 enum class PoolState : std::uint8_t { kComplete, kIncomplete, kInvalid };
 
+/// Position of the first device of each of some slices.
+class Starts {
+ public:
+  std::uint32_t operator[](std::size_t slice) const { return slice == 0 ? 0 : later_[slice - 1]; }
+  /// Adds a slice of `devices` devices that stands at `position`.
+  void Add(std::uint32_t position, std::size_t devices) {
+    later_.push_back(position + static_cast<std::uint32_t>(devices));
+  }
+
+ private:
+  std::vector<std::uint32_t> later_;  // of the second slice on; the first one is at 0
+};
+
 // What a search reads comes first: with many nodes none of it is in a cache.
-struct PoolView {
+struct alignas(64) PoolView {
   PoolState state = PoolState::kComplete;
   bool has_binding_conditions = false;
-  std::uint32_t devices = 0;         ///< of `slices`
-  std::vector<SlicePtr> slices;      ///< with devices for this node, by name
-  std::vector<std::uint32_t> first;  ///< position of each slice's first device; one more at the end
+  bool per_device = false;     ///< devices of `slices` may be for some of the nodes that see them
+  std::uint32_t devices = 0;   ///< of `slices`
+  OneOrMore<SlicePtr> slices;  ///< with devices for this node, by name
+  Starts first;                ///< position of each slice's first device
   std::string_view driver;
   std::string_view pool;
   std::vector<std::uint32_t> consumer_of;  ///< by position: ordinal in `consumers`, or kNone
@@ -73,9 +88,9 @@ struct PoolView {
 using PoolViewPtr = std::shared_ptr<const PoolView>;
 
 struct NodeView {
-  std::vector<PoolViewPtr> pools;
   bool has_invalid = false;
   bool has_incomplete = false;
+  OneOrMore<PoolViewPtr> pools;
   /// Not empty: gathering failed for good (a selector that cannot be parsed), with upstream's text.
   std::string error;
 };

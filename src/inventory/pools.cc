@@ -19,10 +19,15 @@ bool ByName(const Slice* a, const Slice* b) {
 // Fills one view from the slices of a complete pool.
 class Builder {
  public:
-  Builder(PoolView& view, const Features& features) : view_(view), features_(features) {}
+  Builder(PoolView& view, const Features& features, bool may_repeat)
+      : view_(view), features_(features), may_repeat_(may_repeat) {}
 
   void AddForNode(const SlicePtr& slice) {
-    (IsCounterSlice(*slice) ? view_.counter_slices : view_.slices).push_back(slice);
+    if (IsCounterSlice(*slice)) {
+      view_.counter_slices.push_back(slice);
+    } else {
+      view_.slices.push_back(slice);
+    }
   }
   void AddOther(const SlicePtr& slice) {
     (IsCounterSlice(*slice) ? view_.counter_slices : view_.other_slices).push_back(slice);
@@ -30,7 +35,7 @@ class Builder {
 
   void Build() {
     LayOutDevices();
-    std::string reason = DuplicateDevice();
+    std::string reason = may_repeat_ ? DuplicateDevice() : std::string();
     if (reason.empty() && features_.partitionable_devices) {
       reason = CollectCells();
       if (reason.empty()) {
@@ -49,7 +54,7 @@ class Builder {
       invalid.wanted_slices = view_.wanted_slices;
       // Kept alive for the names, and for explanations.
       invalid.counter_slices = view_.counter_slices;
-      invalid.other_slices = view_.slices;
+      invalid.other_slices.assign(view_.slices.begin(), view_.slices.end());
       invalid.invalid_reason = std::move(reason);
       view_ = std::move(invalid);
     }
@@ -63,13 +68,11 @@ class Builder {
   void LayOutDevices() {
     std::uint32_t position = 0;
     for (const SlicePtr& slice : view_.slices) {
-      view_.first.push_back(position);
+      view_.first.Add(position, slice->devices.size());
       position += static_cast<std::uint32_t>(slice->devices.size());
-      for (const Device& device : slice->devices) {
-        view_.has_binding_conditions |= device.has_binding_conditions;
-      }
+      view_.has_binding_conditions |= slice->has_binding_conditions;
+      view_.per_device |= slice->per_device;
     }
-    view_.first.push_back(position);
     view_.devices = position;
   }
 
@@ -101,8 +104,13 @@ class Builder {
   }
 
   std::string CollectConsumers() {
-    view_.consumer_of.assign(view_.device_count(), PoolView::kNone);
-    for (std::size_t s = 0; s < view_.slices.size(); ++s) {
+    const bool any = std::any_of(view_.slices.begin(),
+                                 view_.slices.end(),
+                                 [](const SlicePtr& slice) { return slice->has_counters; });
+    if (any) {
+      view_.consumer_of.assign(view_.device_count(), PoolView::kNone);
+    }
+    for (std::size_t s = 0; any && s < view_.slices.size(); ++s) {
       for (const Device& device : view_.slices[s]->devices) {
         if (!device.has_counters) {
           continue;
@@ -172,6 +180,7 @@ class Builder {
   };
   PoolView& view_;
   const Features& features_;
+  bool may_repeat_;
   std::unordered_map<Str, Set> sets_;
 };
 
@@ -213,7 +222,7 @@ PoolViewPtr MakeView(const Pool& pool,
       return view;
     }
   }
-  Builder builder(*view, features);
+  Builder builder(*view, features, pool.repeated != 0);
   for (const Slice* const slice : relevant) {
     builder.AddForNode(slice->shared_from_this());
   }
@@ -301,7 +310,10 @@ PoolViewPtr ViewOfPool(Pool& pool, std::vector<const Slice*> relevant, const Fea
   }
   std::erase_if(relevant,
                 [&](const Slice* slice) { return slice->spec->pool.generation < newest; });
-  std::sort(relevant.begin(), relevant.end(), ByName);
+  // Most often they come in order.
+  if (!std::is_sorted(relevant.begin(), relevant.end(), ByName)) {
+    std::sort(relevant.begin(), relevant.end(), ByName);
+  }
   for (const Pool::Cached& cached : pool.views) {
     if (cached.relevant == relevant) {
       return cached.view;

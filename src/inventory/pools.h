@@ -35,6 +35,7 @@ struct Pool {
     std::vector<const Slice*> relevant;
     PoolViewPtr view;
   };
+  std::uint32_t repeated = 0;    ///< publications of devices that were published already
   NodeIndex observer = kNoNode;  ///< the node of all slices; kAnyNode when there are others
   std::vector<Cached> views;     ///< dropped when a slice of the pool changes
 };

@@ -202,6 +202,29 @@ TEST(InventoryTest, ViewsFollowEvents) {
   EXPECT_EQ(Seen(inventory, ref), "");
 }
 
+TEST(InventoryTest, ANameGivenTwiceComesAndGoes) {
+  base::Arena arena;
+  Inventory inventory;
+  const auto* const n1 = FromText<api::core::Node>("{'metadata':{'name':'n1'}}", arena);
+  const NodeRef ref = MakeNodeRef(*n1);
+  const auto publish = [&](const char* name, int generation, const char* devices) {
+    Publish(inventory, {name, generation, 2, "'nodeName':'n1'", Devices(devices)}, arena);
+    return Seen(inventory, ref);
+  };
+  publish("a", 1, "xy");
+  EXPECT_EQ(publish("b", 1, "z"), "p complete: x y z");
+  EXPECT_EQ(publish("b", 1, "zx"), "p invalid: duplicate device name x");
+  EXPECT_EQ(publish("a", 1, "y"), "p complete: y z x");
+  EXPECT_EQ(publish("a", 1, "yy"), "p invalid: duplicate device name y");
+  EXPECT_EQ(publish("a", 1, "y"), "p complete: y z x");
+  // The same names in another generation are other devices' successors, not duplicates.
+  publish("c", 2, "y");
+  EXPECT_EQ(publish("d", 2, "zx"), "p complete: y z x");
+  inventory.DeleteSlice("c");
+  inventory.DeleteSlice("d");
+  EXPECT_EQ(Seen(inventory, ref), "p complete: y z x");
+}
+
 TEST(InventoryTest, AnUnchangedLayoutKeepsItsIndices) {
   base::Arena arena;
   Inventory inventory;

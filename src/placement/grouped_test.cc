@@ -130,6 +130,27 @@ TEST(GroupedTest, AnswersAsALookAtEveryNode) {
   }
 }
 
+TEST(GroupedTest, NodesThatSeeTheSamePoolsAskThemOnce) {
+  World world;
+  world.Class();
+  for (int n = 0; n < 60; ++n) {
+    world.Node(NodeName(n));
+  }
+  world.Slice("pool", "'allNodes':true", "{'name':'d0'},{'name':'d1'}");
+  for (int p = 0; p < 2; ++p) {
+    const std::uint64_t before = world.placer.answers_shared();
+    ASSERT_EQ(
+        world.Run(*world.Pod(fmt::format("p{}", p)), {world.Claim(fmt::format("c{}", p))}).front(),
+        'n');
+    EXPECT_EQ(world.placer.answers_shared() - before, 59U);
+  }
+  // A node with devices of its own asks for itself.
+  world.Slice("own", "'nodeName':'n0030'", "{'name':'d0'}");
+  const std::uint64_t before = world.placer.answers_shared();
+  EXPECT_EQ(world.Run(*world.Pod("p"), {world.Claim("c")}), "n0030");
+  EXPECT_EQ(world.placer.answers_shared() - before, 57U);
+}
+
 TEST(NodeGroupsTest, FollowNodesPodsAndTheLabelsAskedFor) {
   World world;
   for (int n = 0; n < 6; ++n) {

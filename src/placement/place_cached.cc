@@ -28,8 +28,38 @@ void Placer::Impl::EndOutOfSteps(NodeResult& result) {
   result.unfinished = true;
 }
 
+void Placer::Impl::FilterShared(Attempt& attempt,
+                                const NodeInfo& node,
+                                SharedAnswer& last,
+                                NodeResult& result) {
+  const inventory::NodeViewPtr& seen = inventory.ViewFor(node.ref);
+  const auto same = [](const inventory::PoolViewPtr& a, const inventory::PoolViewPtr& b) {
+    return a == b && !a->per_device;
+  };
+  if (last.view != nullptr && last.view->error.empty() && seen->error.empty() &&
+      last.optional_node_operations == node.ref.optional_node_operations &&
+      std::equal(last.view->pools.begin(),
+                 last.view->pools.end(),
+                 seen->pools.begin(),
+                 seen->pools.end(),
+                 same) &&
+      ClaimsStandAlone(attempt)) {
+    ++shared_answers;
+    result = last.result;
+    return;
+  }
+  last.view = seen;
+  last.optional_node_operations = node.ref.optional_node_operations;
+  FilterDevices(attempt, node, node.requested, result);
+  if (result.unfinished) {
+    last.view = nullptr;
+  }
+  last.result = result;
+}
+
 bool Placer::Impl::EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, Decision& decision) {
   const auto& nodes = view.nodes();
+  SharedAnswer last;
   for (std::size_t i = 0; i < shape.pending.size(); ++i) {
     const std::uint32_t rank = shape.pending[i];
     if (!shape.answers[rank].pending) {
@@ -43,7 +73,7 @@ bool Placer::Impl::EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, D
       if (allocator.OutOfSteps()) {
         EndOutOfSteps(result);
       } else {
-        FilterDevices(attempt, node, node.requested, result);
+        FilterShared(attempt, node, last, result);
       }
       if (result.unfinished) {
         // What is known so far stays.

@@ -109,6 +109,8 @@ class Placer {
   [[nodiscard]] allocator::Allocator::Work work() const;
   /// Nodes whose devices were looked at for explanations.
   [[nodiscard]] std::uint64_t explained() const;
+  /// Answers about devices that one node took over from another with the same pools.
+  [[nodiscard]] std::uint64_t answers_shared() const;
 
  private:
   struct Impl;

@@ -207,5 +207,8 @@ allocator::Allocator::Work Placer::work() const {
 std::uint64_t Placer::shapes_built() const {
   return impl_->cache.built();
 }
+std::uint64_t Placer::answers_shared() const {
+  return impl_->shared_answers;
+}
 
 }  // namespace allot::placement

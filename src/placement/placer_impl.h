@@ -84,6 +84,13 @@ struct Resolvable {
   std::vector<const NodeInfo*> nodes;
 };
 
+/// What the devices of the last such node said.
+struct SharedAnswer {
+  inventory::NodeViewPtr view;
+  bool optional_node_operations = false;
+  NodeResult result;
+};
+
 /// Why all nodes are out.
 struct Refusal {
   ReasonCounts reasons;
@@ -143,6 +150,8 @@ struct Placer::Impl {
                    const allocator::ShareIds& share_ids,
                    Decision& decision);
   bool EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, Decision& decision);
+  /// As FilterDevices. Nodes that see the same pools and nothing of their own have one answer.
+  void FilterShared(Attempt& attempt, const NodeInfo& node, SharedAnswer& last, NodeResult& result);
   /// Finds devices on the best node left in the bucket; drops nodes that have none.
   const NodeInfo* BestOf(Attempt& attempt,
                          ShapeCache::Shape& shape,
@@ -221,6 +230,7 @@ struct Placer::Impl {
   PreparedCache compiled;
   NodeKinds kinds;
   std::uint64_t explained = 0;
+  std::uint64_t shared_answers = 0;  // of a node's devices, taken over from another node
 };
 
 // Clusters of up to this many nodes are looked at whole, as upstream does.
