@@ -118,6 +118,10 @@ constexpr AnswerRow kSyntaxErrors[] = {
     {"[1,,2]", "! 1:4: Syntax error: mismatched input ',' expecting ']'"},
     {"1 ? 2", "! 1:6: Syntax error: mismatched input '<EOF>' expecting ':'"},
     {"a..b", "! 1:3: Syntax error: no viable alternative at input '..'"},
+    {"a.true", "! 1:3: Syntax error: mismatched input 'true' expecting IDENTIFIER"},
+    {"!-false", "! 1:3: Syntax error: mismatched input 'false' expecting IDENTIFIER"},
+    {"!!-null.a", "! 1:4: Syntax error: mismatched input 'null' expecting IDENTIFIER"},
+    {"! - false", "! 1:5: Syntax error: no viable alternative at input '- false'"},
     {"&& true",
      "! 1:1: Syntax error: extraneous input '&&' expecting {'[', '{', '(', '.', '-', '!', 'true', "
      "'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"},

@@ -88,13 +88,13 @@ bool Recovery::Mismatch() {
 }
 
 bool Recovery::NoViable(std::size_t k) {
-  const Token bad = La(k);
   const std::size_t offset = Ahead(k).offset;
-  const bool reserved = bad == Token::kTrue || bad == Token::kFalse || bad == Token::kNull;
   const std::string text =
       La() == Token::kEnd ? "<EOF>" : tokens_.TextBetween(index_, index_ + k - 1);
-  if (reserved && k == 2 && text == fmt::format(".{}", tokens_.Text(Ahead(2)))) {
-    return Fail(offset, fmt::format("mismatched input '{}' expecting IDENTIFIER", text.substr(1)));
+  // cel-go words any character before a reserved word so: a.true, but also !-true.
+  const std::string_view word = text.empty() ? "" : std::string_view(text).substr(1);
+  if (word == "true" || word == "false" || word == "null") {
+    return Fail(offset, fmt::format("mismatched input '{}' expecting IDENTIFIER", word));
   }
   return Fail(offset, "no viable alternative at input " + QuoteToken(text));
 }
