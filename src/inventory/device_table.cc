@@ -52,6 +52,16 @@ std::uint32_t DeviceTable::Withdraw(const Slice& slice) {
   return repeated;
 }
 
+void DeviceTable::Claim(const Slice& slice, NodeIndex node) {
+  for (const Device& device : slice.devices) {
+    const Slice*& publisher = publishers_[Value(device.id)];
+    if (publisher == nullptr) {
+      publisher = &slice;
+      seen_by_[Value(device.id)] = node;
+    }
+  }
+}
+
 void DeviceTable::SetSeenBy(const Slice& slice, NodeIndex node) {
   for (const Device& device : slice.devices) {
     if (publishers_[Value(device.id)] == &slice) {

@@ -30,8 +30,11 @@ class DeviceTable {
   /// `slice` publishes its devices from now on. Returns how many of them were published already.
   std::uint32_t Publish(const Slice& slice);
   /// The slice's devices are published no more, but for those that others publish too. Returns how
-  /// many of them were.
+  /// many of them were; the others are to Claim them.
   std::uint32_t Withdraw(const Slice& slice);
+  /// `slice`, which is published, becomes the publisher of those of its devices that have none;
+  /// they are seen by that node.
+  void Claim(const Slice& slice, NodeIndex node);
   /// The devices that `slice` publishes are seen by that node only (or kAnyNode).
   void SetSeenBy(const Slice& slice, NodeIndex node);
 

@@ -88,6 +88,20 @@ struct Inventory::Impl {
     }
   }
 
+  // What a slice that went had published for others too is theirs, the newest generation's first.
+  void ClaimDevices(const Pool& pool) {
+    std::vector<const Slice*> others;
+    for (const SliceOwner& slice : pool.slices) {
+      others.push_back(slice.get());
+    }
+    std::ranges::stable_sort(others, std::ranges::greater(), [](const Slice* slice) {
+      return slice->spec->pool.generation;
+    });
+    for (const Slice* const slice : others) {
+      devices.Claim(*slice, pool.observer);
+    }
+  }
+
   void Insert(const SliceOwner& slice) {
     Pool& pool = PoolOf(*slice);
     slice->pool = &pool;
@@ -110,8 +124,12 @@ struct Inventory::Impl {
     Touch(*slice, pool);
     std::erase(pool.slices, slice);
     pool.views.clear();
-    pool.repeated -= devices.Withdraw(*slice);
+    const std::uint32_t repeated = devices.Withdraw(*slice);
+    pool.repeated -= repeated;
     FindObserver(pool, nullptr);
+    if (repeated != 0) {
+      ClaimDevices(pool);
+    }
     if (slice->local) {
       std::erase(nodes.At(slice->node).slices, slice.get());
       nodes.DropIfUnused(slice->node);

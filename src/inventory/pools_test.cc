@@ -223,6 +223,29 @@ TEST(InventoryTest, ANameGivenTwiceComesAndGoes) {
   inventory.DeleteSlice("c");
   inventory.DeleteSlice("d");
   EXPECT_EQ(Seen(inventory, ref), "p complete: y z x");
+  // Those that still publish the devices are their publishers again.
+  const auto publisher = [&](const char* device) {
+    DevicePlace place = DevicePlace::kHere;
+    const Device* const found = inventory.FindDevice({"x", "p", device}, &ref, place);
+    return found != nullptr ? std::string(found->slice->name) : "none";
+  };
+  EXPECT_EQ(publisher("y") + publisher("z") + publisher("x"), "abb");
+  for (const char* const device : {"x", "y", "z"}) {
+    EXPECT_EQ(inventory.NodeSeeing(inventory.InternDevice("x", "p", device)),
+              inventory.KnowNode("n1"))
+        << device;
+  }
+  // The newest generation comes first; where nobody is left there is none.
+  publish("c", 3, "x");
+  publish("d", 4, "x");
+  publish("e", 5, "x");
+  inventory.DeleteSlice("e");
+  EXPECT_EQ(publisher("x"), "d");
+  inventory.DeleteSlice("d");
+  inventory.DeleteSlice("c");
+  inventory.DeleteSlice("b");
+  EXPECT_EQ(publisher("x"), "none");
+  EXPECT_EQ(inventory.NodeSeeing(inventory.InternDevice("x", "p", "x")), kNoNode);
 }
 
 TEST(InventoryTest, AnUnchangedLayoutKeepsItsIndices) {
