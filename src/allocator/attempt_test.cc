@@ -157,6 +157,29 @@ INSTANTIATE_TEST_SUITE_P(Claims, AttemptTest, ::testing::ValuesIn(kCases), [](co
   return name;
 });
 
+// Comparing values that share their parts costs next to nothing and takes long.
+TEST(AttemptWorkTest, EndsForWorkWithoutCost) {
+  std::string test = "v16 == v16";
+  for (int i = 16; i > 0; --i) {
+    const std::string part = "v" + std::to_string(i - 1);
+    test = "cel.bind(v" + std::to_string(i) + ",[" + part + "," + part + "]," + test + ")";
+  }
+  TestProblem problem;
+  problem.Class("shared", "cel.bind(v0,[1]," + test + ") && device.attributes['d'].n == 23");
+  std::string devices;
+  for (int i = 0; i < kDevices; ++i) {
+    devices += (i == 0 ? "" : ",") + std::string("{'name':'d") + std::to_string(i) +
+               "','attributes':{'n':{'int':" + std::to_string(i) + "}}}";
+  }
+  problem.Slice("d", "p", "'devices':[" + devices + "]");
+  problem.Claim("'requests':[" + Request("r", 1, "", "shared") + "]");
+  Allocator allocator(problem.inventory(), {}, {.evaluations = {.cost = 25'000}});
+  const PreparedPtr prepared = allocator.Prepare(problem.claims());
+  const Outcome outcome = allocator.Allocate(prepared, problem.node(), problem.state());
+  EXPECT_EQ(outcome.verdict, Verdict::kUnfinished);
+  EXPECT_LE(allocator.work().evaluations, 4U);
+}
+
 // A long search ends between two steps: told to when all devices are known, it has little left.
 TEST(AttemptStopTest, EndsALongSearch) {
   constexpr int kTaken = 16;

@@ -161,8 +161,8 @@ class Evaluator {
                                             Interrupt interrupt = {});
 
   /// What all evaluations so far have cost in time, in units of CEL cost: the exact ones what they
-  /// count, the fast ones a part of their bound, and each something for itself. The same on every
-  /// machine.
+  /// count, the fast ones a part of their bound, and each something for itself and for the work
+  /// that its cost does not show. The same on every machine.
   [[nodiscard]] std::uint64_t spent() const;
 
  private:

@@ -16,7 +16,7 @@ void Context::Reset() {
   quantities_.clear();
   urls_.clear();
   exhausted_ = false;
-  work_ = 0;
+  BeginWork();
   digits_ = 0;
   regexes_ = {};
 }

@@ -28,6 +28,13 @@ class Context {
   /// Whether the evaluation outgrew what one may hold or do; it then ends like one over its cost
   /// limit.
   [[nodiscard]] bool exhausted() const { return exhausted_ || work_ > kMaxWork; }
+  /// A new evaluation that keeps the memory of the last one: its work is its own.
+  void BeginWork() {
+    past_work_ += work_;
+    work_ = 0;
+  }
+  /// The work of all evaluations so far.
+  [[nodiscard]] std::uint64_t all_work() const { return past_work_ + work_; }
   /// Counts work that no cost shows, as comparing the values in values is. False: that is enough,
   /// the evaluation ends like one over its cost limit.
   [[nodiscard]] bool Work(std::size_t steps) {
@@ -103,6 +110,7 @@ class Context {
 
   bool exhausted_ = false;
   std::size_t work_ = 0;
+  std::uint64_t past_work_ = 0;
   std::size_t digits_ = 0;  // bytes of the digits of long quantities
   base::Arena arena_;
   std::deque<QuantityRep> quantities_;

@@ -29,6 +29,9 @@ constexpr std::uint64_t kExactShare = 8;
 constexpr std::uint64_t kFastShare = 1;
 // The fast tier takes a small part of the time in which the exact one would reach the bound.
 constexpr std::uint64_t kFastTier = 16;
+// Work that no cost shows (comparing the values in values) takes about so many steps for the time
+// of one cost.
+constexpr std::uint64_t kWorkSteps = 8;
 
 struct Raw {
   Value value;
@@ -134,7 +137,7 @@ Evaluator::ValueOutcome Evaluator::EvaluateToJson(const Program& program,
 }
 
 std::uint64_t Evaluator::spent() const {
-  return state_->spent;
+  return state_->spent + state_->context.all_work() / kWorkSteps;
 }
 
 }  // namespace allot::cel

@@ -244,6 +244,20 @@ TEST(CelLimitsTest, SharedPartsEndAtALimit) {
   }
 }
 
+// Work that costs next to nothing is spent all the same.
+TEST(CelLimitsTest, WorkWithoutCostIsSpent) {
+  const auto program = Compile(Doubled("[P, P]", "[1]", "y60 == y60"), {});
+  ASSERT_TRUE(program) << program.error().message();
+  Evaluator evaluator;
+  const Outcome outcome = evaluator.Match(**program, {});
+  EXPECT_EQ(outcome.verdict, Verdict::kError);
+  EXPECT_LT(outcome.cost.value_or(0), 10'000U);
+  EXPECT_GT(evaluator.spent(), 2'000'000U);
+  const std::uint64_t once = evaluator.spent();
+  static_cast<void>(evaluator.Match(**program, {}));
+  EXPECT_NEAR(static_cast<double>(evaluator.spent()), 2.0 * static_cast<double>(once), 1.0);
+}
+
 TEST(CelLimitsTest, TypesThatShareTheirPartsAreRefused) {
   for (const std::string_view first : {"1", "[]", "{}", "optional.none()"}) {
     for (const std::string_view twice : {"{P: P}", "{P: [P]}", "{[P]: P}"}) {

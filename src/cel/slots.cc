@@ -71,7 +71,9 @@ bool SameText(const Value& a, const Value& b) {
 class SlotRun {
  public:
   SlotRun(const SlotPlan& plan, Context& scratch, const Value* slots)
-      : plan_(plan), scratch_(scratch), slots_(slots) {}
+      : plan_(plan), scratch_(scratch), slots_(slots) {
+    scratch_.BeginWork();
+  }
   SlotRun(const SlotRun&) = delete;
   SlotRun& operator=(const SlotRun&) = delete;
   ~SlotRun() {
@@ -434,6 +436,9 @@ Value SlotRun::CallWith(const Node& node, std::span<const Value> args) {
   }
   used_memory_ = true;
   const Value out = Call(scratch_, plan_.libraries(), *node.step, args);
+  if (scratch_.exhausted()) {
+    return Ask();
+  }
   return out.IsError() || SlotPlan::Fits(out) ? out : Ask();
 }
 

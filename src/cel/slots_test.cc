@@ -139,6 +139,28 @@ TEST(SlotsTest, WhatDoesNotFit) {
   }
 }
 
+// A scratch that others have used up: the work of a run is its own, and an answer that was broken
+// off is none.
+TEST(SlotsTest, ARunHasItsOwnWork) {
+  for (const std::string_view text : {R"($.n == 5)",
+                                      R"($.n in [dyn(1), dyn("a"), dyn(5)])",
+                                      R"([$.n, $.n].indexOf(dyn(5)) == 0)",
+                                      R"(sets.contains([$.n, $.n], [dyn(5)]))"}) {
+    const auto program = Compile(Expand(text), {});
+    ASSERT_TRUE(program) << text << ": " << program.error().message();
+    const SlotPlan* const plan = (*program)->impl().slots.get();
+    ASSERT_NE(plan, nullptr) << text;
+    ASSERT_EQ(plan->slots().size(), 1U) << text;
+    Context scratch;
+    const Value five = Value::Int(5);
+    for (int i = 0; i < 3; ++i) {
+      static_cast<void>(scratch.Work(Context::kMaxWork));
+      EXPECT_EQ(plan->Run(scratch, &five), Truth::kTrue) << text;
+    }
+    EXPECT_GE(scratch.all_work(), 3 * Context::kMaxWork);
+  }
+}
+
 TEST(SlotsTest, AllocatesNothing) {
   const testing::TestDevice full = testing::Devices()[1];
   DeviceTable table;
