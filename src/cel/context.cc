@@ -19,6 +19,7 @@ void Context::Reset() {
   BeginWork();
   digits_ = 0;
   regexes_ = {};
+  zones_.ForgetPassing();
 }
 
 Value Context::Panic(std::string_view text) {

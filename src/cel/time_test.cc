@@ -1,4 +1,6 @@
 // Times and time zones: answers of cel-go v0.29.2 in the environment of Kubernetes 1.37.2.
+#include <sys/resource.h>
+
 #include "cel/answer_table.h"
 
 namespace allot::cel {
@@ -86,6 +88,23 @@ constexpr AnswerRow kNoZones[] = {
 
 TEST(CelTimeTest, NamesThatLeadToNoZoneAreErrors) {
   ExpectAnswers(kNoZones);
+}
+
+// What only stood in the way of one evaluation is not remembered against the name.
+TEST(CelTimeTest, ASystemErrorIsForgotten) {
+  const auto program = Compile(R"(timestamp(0).getHours("Etc/GMT-3") == 3)", {});
+  ASSERT_TRUE(program) << program.error().message();
+  Evaluator evaluator;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Outcome failed = evaluator.Match(**program, {});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(failed.error, "too many open files");
+  const Outcome outcome = evaluator.Match(**program, {});
+  EXPECT_EQ(outcome.verdict, Verdict::kTrue) << outcome.error;
 }
 
 constexpr AnswerRow kFarOffsets[] = {

@@ -260,13 +260,20 @@ std::unexpected<base::Status> SystemError(int cause) {
   return ZoneError(std::move(text));
 }
 
+// Whether a call failed for what the name stands for, and will again.
+bool IsOfName(int cause) {
+  return cause == ENOENT || cause == ENOTDIR || cause == EISDIR || cause == ENAMETOOLONG ||
+         cause == ELOOP;
+}
+
 // The contents of a file of the database. The name comes from an expression or a device: it may be
 // a directory, a pipe or anything else, so nothing here may throw, wait or read without bound.
-base::Result<std::string> ReadZoneFile(std::string_view name) {
+base::Result<std::string> ReadZoneFile(std::string_view name, bool& passing) {
   constexpr std::size_t kMaxSize = 10 << 20;
   const std::string path = "/usr/share/zoneinfo/" + std::string(name);
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
+    passing = !IsOfName(errno);
     return errno == ENOENT ? ZoneError(fmt::format("unknown time zone {}", name))
                            : SystemError(errno);
   }
@@ -282,6 +289,7 @@ base::Result<std::string> ReadZoneFile(std::string_view name) {
   const int cause = errno;
   ::close(file);
   if (size < 0) {
+    passing = !IsOfName(cause);
     return SystemError(cause);
   }
   if (data.size() > kMaxSize) {
@@ -290,14 +298,14 @@ base::Result<std::string> ReadZoneFile(std::string_view name) {
   return data;
 }
 
-base::Result<std::unique_ptr<const Zone>> LoadZone(std::string_view name) {
+base::Result<std::unique_ptr<const Zone>> LoadZone(std::string_view name, bool& passing) {
   if (name[0] == '/' || name[0] == '\\' || name.contains("..")) {
     return ZoneError("time: invalid location name");
   }
   if (name.contains('\0')) {
     return SystemError(EINVAL);
   }
-  ALLOT_ASSIGN_OR_RETURN(const std::string data, ReadZoneFile(name));
+  ALLOT_ASSIGN_OR_RETURN(const std::string data, ReadZoneFile(name, passing));
   auto zone = Zone::Parse(data);
   if (zone == nullptr) {
     return ZoneError("malformed time zone information");
@@ -316,13 +324,25 @@ base::Result<const Zone*> ZoneCache::Find(std::string_view name) {
     constexpr std::size_t kMaxCached = 512;
     if (zones_.size() >= kMaxCached) {
       zones_.clear();
+      passing_.clear();
     }
-    found = zones_.emplace(std::string(name), LoadZone(name)).first;
+    bool passing = false;
+    found = zones_.emplace(std::string(name), LoadZone(name, passing)).first;
+    if (passing) {
+      passing_.emplace_back(name);
+    }
   }
   if (!found->second) {
     return std::unexpected(found->second.error());
   }
   return found->second->get();
+}
+
+void ZoneCache::ForgetPassing() {
+  for (const std::string& name : passing_) {
+    zones_.erase(name);
+  }
+  passing_.clear();
 }
 
 }  // namespace allot::cel

@@ -49,9 +49,13 @@ class ZoneCache {
   /// The zone of a name; "", "UTC" and "Local" are UTC (a null pointer). Errors: kInvalid in Go's
   /// words, whatever the name stands for in the file system.
   [[nodiscard]] base::Result<const Zone*> Find(std::string_view name);
+  /// Forgets errors that the system may not give again, such as too many open files. What a name
+  /// stands for is kept.
+  void ForgetPassing();
 
  private:
   std::map<std::string, base::Result<std::unique_ptr<const Zone>>, std::less<>> zones_;
+  std::vector<std::string> passing_;  // names of zones_
 };
 
 }  // namespace allot::cel
