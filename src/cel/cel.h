@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "cel/device.h"
@@ -95,6 +96,9 @@ class Program {
   /// The static maximum upstream reports; compare with kMaxCost for new expressions.
   [[nodiscard]] std::uint64_t max_cost() const;
   [[nodiscard]] Purpose purpose() const;
+  /// The names, without domain, of the attributes and capacities that it reads, each read by a
+  /// constant domain and name. Nothing: it may read any. Lifetime: the program's.
+  [[nodiscard]] std::optional<std::vector<std::string_view>> NamesRead() const;
   [[nodiscard]] const Impl& impl() const { return *impl_; }
 
  private:

@@ -1,6 +1,8 @@
 // Which slots an expression reads that only the exact interpreter can evaluate.
 #include <algorithm>
 
+#include "cel/cel.h"
+#include "cel/program.h"
 #include "cel/slots.h"
 
 namespace allot::cel {
@@ -83,6 +85,20 @@ class Reader {
 
 bool SlotsRead(const Plan& plan, std::vector<SlotKey>& out) {
   return Reader(out).Walk(plan.root);
+}
+
+std::optional<std::vector<std::string_view>> Program::NamesRead() const {
+  std::vector<SlotKey> keys;
+  if (!SlotsRead(impl_->plan, keys)) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> names;
+  for (const SlotKey& key : keys) {
+    if (key.kind == SlotKey::Kind::kAttribute || key.kind == SlotKey::Kind::kCapacity) {
+      names.push_back(key.name);
+    }
+  }
+  return names;
 }
 
 }  // namespace allot::cel

@@ -87,7 +87,33 @@ void DropUnused(Map& map) {
   }
 }
 
+// An expression that does not compile reads nothing.
+bool AddNames(const cel::Program* program, std::string& out) {
+  if (program == nullptr) {
+    return true;
+  }
+  const auto names = program->NamesRead();
+  if (!names) {
+    return false;
+  }
+  for (const std::string_view name : *names) {
+    out += '\n';
+    out += name;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool SelectorSet::AddNamesRead(std::string& out) const {
+  return std::ranges::all_of(expressions_, [&](const Expression& expression) {
+    return AddNames(expression.program.get(), out);
+  });
+}
+
+bool DerivedExpression::AddNamesRead(std::string& out) const {
+  return AddNames(program_.get(), out);
+}
 
 SelectorSetPtr SelectorCache::Intern(std::span<const std::string_view> expressions) {
   std::string key;

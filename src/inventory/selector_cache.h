@@ -35,6 +35,9 @@ struct SelectorFailure {
 class SelectorSet {
  public:
   [[nodiscard]] std::size_t size() const { return expressions_.size(); }
+  /// Adds the names of the attributes that the expressions read, a line each. False: they may read
+  /// any.
+  [[nodiscard]] bool AddNamesRead(std::string& out) const;
 
  private:
   friend class SelectorCache;
@@ -64,6 +67,8 @@ class DerivedExpression {
     base::Arena arena;
   };
   [[nodiscard]] const std::string& compile_error() const { return error_; }
+  /// As SelectorSet::AddNamesRead.
+  [[nodiscard]] bool AddNamesRead(std::string& out) const;
 
  private:
   friend class SelectorCache;

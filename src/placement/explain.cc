@@ -158,22 +158,27 @@ void OrderGroups(std::vector<NodeDiagnosis>& groups) {
       groups.begin(), groups.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
 }
 
-// All that the claims and their classes say.
-std::string AskedBy(const ClaimVariant& variant) {
-  std::string text;
+// All that the claims and their classes say, and what their expressions read: these may spell a
+// name in many ways. False: they may read attributes that are not named.
+bool AskedBy(const ClaimVariant& variant, std::string& text) {
   if (variant.prepared == nullptr) {
-    return text;
+    return true;
   }
   for (const auto& claim : variant.prepared->claims) {
     schema::EncodeJson(api::Desc<api::resource::ResourceClaimSpec>(), &claim.claim->spec, text);
   }
+  bool named = true;
   for (const auto& request : variant.prepared->requests) {
     if (request.device_class != nullptr) {
       schema::EncodeJson(
           api::Desc<api::resource::DeviceClassSpec>(), request.device_class->spec, text);
     }
+    named = named && (request.selectors == nullptr || request.selectors->AddNamesRead(text));
+    for (const auto& derived : request.derived) {
+      named = named && (derived.expression == nullptr || derived.expression->AddNamesRead(text));
+    }
   }
-  return text;
+  return named;
 }
 
 // Where the devices of an allocated claim are.
@@ -242,7 +247,9 @@ std::vector<Placer::Impl::Kind> Placer::Impl::KindsOf(Attempt& attempt, const Na
     if (kind.variant->uses_devices) {
       if (kind.variant != asking) {
         asking = kind.variant;
-        kinds.Begin(AskedBy(*asking));
+        std::string asked;
+        const bool spelt = AskedBy(*asking, asked);
+        kinds.Begin(std::move(asked), !spelt);
       }
       const ShapeKey devices = kinds.KeyOf(*node);
       hasher.Add(devices.a);

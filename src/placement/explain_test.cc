@@ -64,6 +64,55 @@ TEST_F(ExplainTest, NodesWithOtherCountsAreAnotherGroup) {
   EXPECT_EQ(told.causes[1].kind, CauseKind::kTooFew);
 }
 
+struct Reading {
+  const char* name;
+  const char* expression;
+  std::uint64_t looks;  // at three nodes, two of which differ in the serial number only
+};
+
+class ReadingTest : public ::testing::TestWithParam<Reading> {};
+
+// Nodes are alike unless an expression may read what differs, however it spells the name.
+TEST_P(ReadingTest, TellsNodesApart) {
+  World world;
+  world.Class();
+  for (int n = 0; n < 3; ++n) {
+    const std::string name = fmt::format("n{}", n);
+    world.Node(name);
+    world.Slice(name,
+                fmt::format("'nodeName':'{}'", name),
+                fmt::format("{{'name':'d0','attributes':{{'serial':{{'string':'{}'}},'numa':"
+                            "{{'int':{}}}}}}}",
+                            n,
+                            n / 2));
+  }
+  const auto* const claim = world.Claim(
+      "c",
+      fmt::format("{{'name':'r','exactly':{{'deviceClassName':'gpu','allocationMode':'ExactCount',"
+                  "'count':2,'selectors':[{{'cel':{{'expression':'{}'}}}}]}}}}",
+                  GetParam().expression));
+  const ClaimInput input{.claim = claim, .entry = "x"};
+  static_cast<void>(world.placer.Explain(*world.Pod("p"), {&input, 1}, {}));
+  EXPECT_EQ(world.placer.explained(), GetParam().looks);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Expressions,
+    ReadingTest,
+    ::testing::Values(
+        Reading{"Nothing", "true", 1},
+        Reading{"Select", R"(device.attributes[\'gpu\'].numa == 1)", 2},
+        Reading{"Index", R"(device.attributes[\'gpu\'][\'numa\'] == 1)", 2},
+        Reading{"EscapedIndex", R"(device.attributes[\'gpu\'][\'\\x6euma\'] == 1)", 2},
+        Reading{"AnotherName", R"(device.attributes[\'gpu\'].model == \'a\')", 1},
+        Reading{
+            "BuiltName", R"(device.attributes[\'gpu\'][\'n-uma\'.replace(\'-\', \'\')] == 1)", 3},
+        Reading{"NameInCapitals", R"(device.attributes[\'gpu\'][\'NUMA\'.lowerAscii()] == 1)", 3},
+        Reading{"WholeMaps", R"(device.attributes[\'gpu\'] == device.attributes[\'other\'])", 3},
+        Reading{"Loop", R"(device.attributes[\'gpu\'].all (k, k != \'x\'))", 3},
+        Reading{"WholeDevice", R"([device].size() == 1)", 3}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 struct Crowd {
   const char* name;
   int bare;   // nodes without devices, first by name

@@ -1,7 +1,5 @@
 #include "placement/node_kinds.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "api/desc.h"
@@ -16,10 +14,6 @@ using inventory::Device;
 using inventory::PoolState;
 using inventory::PoolView;
 using inventory::Slice;
-
-// An expression with one of these may read attributes that it does not spell.
-constexpr std::array<std::string_view, 6> kReadsAny = {
-    "exists", "all(", "map(", "filter(", "transform", "+"};
 
 template <typename T>
 void AddJson(const T& message, Hasher& hasher) {
@@ -81,9 +75,9 @@ ShapeKey RestOfDevice(const Device& device) {
 
 }  // namespace
 
-void NodeKinds::Begin(std::string asked) {
+void NodeKinds::Begin(std::string asked, bool reads_any) {
   const std::uint64_t version = view_.inventory().version();
-  if (version == version_ && asked == asked_) {
+  if (version == version_ && asked == asked_ && reads_any == all_mentioned_) {
     return;
   }
   if (version != version_) {
@@ -91,9 +85,7 @@ void NodeKinds::Begin(std::string asked) {
   }
   version_ = version;
   asked_ = std::move(asked);
-  all_mentioned_ = std::any_of(kReadsAny.begin(), kReadsAny.end(), [&](std::string_view sign) {
-    return asked_.find(sign) != std::string::npos;
-  });
+  all_mentioned_ = reads_any;
   mentioned_.clear();
   contents_.clear();
 }

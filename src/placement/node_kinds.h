@@ -22,8 +22,9 @@ class NodeKinds {
  public:
   explicit NodeKinds(ClusterView& view) : view_(view) {}
 
-  /// `asked`: everything the claims and their classes say, as text.
-  void Begin(std::string asked);
+  /// `asked`: everything the claims and their classes say, as text, with the names of the
+  /// attributes that their expressions read. `reads_any`: these may read others too.
+  void Begin(std::string asked, bool reads_any);
   /// Cost: O(devices of the node), a multiple of that when its slices have not been seen since they
   /// changed. REQUIRES: Begin was called since the last change.
   [[nodiscard]] ShapeKey KeyOf(const NodeInfo& node);
