@@ -119,5 +119,56 @@ TEST(CapacityTest, UnknownNames) {
   EXPECT_TRUE(AsksForUnknownCapacity(&other->requests, slice->devices.front()));
 }
 
+struct SumCase {
+  const char* name;
+  std::int64_t held;        // of the device by another claim
+  const char* requests[2];  // of one claim; empty: none
+  const char* outcome;
+  const char* explained;  // a part of it
+};
+
+class CapacitySumTest : public ::testing::TestWithParam<SumCase> {};
+
+TEST_P(CapacitySumTest, IsNeverBelowItsParts) {
+  const SumCase& test = GetParam();
+  TestProblem problem;
+  problem.Slice("x",
+                "p",
+                "'devices':[{'name':'d','allowMultipleAllocations':true,'capacity':{'m':{'value':"
+                "'10'}}}]");
+  if (test.held != 0) {
+    problem.Hold("x", "p", "d", "other", "m", test.held);
+  }
+  std::string requests;
+  for (const char* const amount : test.requests) {
+    if (*amount != '\0') {
+      requests += (requests.empty() ? "" : ",") +
+                  Request("r" + std::to_string(requests.size()),
+                          1,
+                          ",'capacity':{'requests':{'m':'" + std::string(amount) + "'}}");
+    }
+  }
+  problem.Claim("'requests':[" + requests + "]");
+  for (const std::uint64_t trials : {std::uint64_t{64}, std::uint64_t{0}}) {
+    EXPECT_EQ(TestProblem::Text(problem.Solve({.plain_trials = trials})), test.outcome);
+  }
+  if (*test.explained != '\0') {
+    const NodeDiagnosis diagnosis = problem.Diagnose();
+    ASSERT_FALSE(diagnosis.causes.empty());
+    EXPECT_NE(diagnosis.causes.front().example.find(test.explained), std::string::npos)
+        << diagnosis.causes.front().example;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shares,
+    CapacitySumTest,
+    ::testing::Values(SumCase{"Fits", 3, {"4", "3"}, "d d", ""},
+                      SumCase{
+                          "BesideAShare", 1, {"1e30", ""}, "infeasible", "of which 1 is in use"},
+                      SumCase{"BesideAnother", 0, {"1", "1e30"}, "infeasible", ""},
+                      SumCase{"Two", 0, {"1e30", "1e30"}, "infeasible", ""}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 }  // namespace
 }  // namespace allot::allocator

@@ -7,6 +7,7 @@
 #include "allocator/search.h"
 #include "api/tolerations.h"
 #include "inventory/pools.h"
+#include "quantity/saturating.h"
 
 namespace allot::allocator {
 namespace {
@@ -195,12 +196,12 @@ Search::Tested Search::CapacityLeft(const PreparedRequest& request,
     }
     quantity::Quantity sum = amount.amount;
     if (committed) {
-      sum.nanos += problem_.state->Consumed(device.id, amount.name).nanos;
+      quantity::AddTo(sum, problem_.state->Consumed(device.id, amount.name));
     }
     if (!name_only && SharedInRun(device.id)) {
       for (const Taken& taken : taken_) {
         if (taken.shared && taken.candidate.device->id == device.id) {
-          sum.nanos += amounts_[taken.first_amount + i].amount.nanos;
+          quantity::AddTo(sum, amounts_[taken.first_amount + i].amount);
         }
       }
     }

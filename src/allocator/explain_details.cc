@@ -9,6 +9,7 @@
 
 #include "allocator/capacity.h"
 #include "allocator/explainer.h"
+#include "quantity/saturating.h"
 
 namespace allot::allocator {
 
@@ -138,7 +139,7 @@ std::string Explainer::CapacityText(const PreparedRequest& request, const Device
     }
     Quantity used = problem_.state->Consumed(device.id, amounts[i].name);
     used.format = capacity.value.format;
-    if (amounts[i].amount.nanos + used.nanos > capacity.value.nanos) {
+    if (quantity::SaturatingAdd(amounts[i].amount.nanos, used.nanos) > capacity.value.nanos) {
       return fmt::format("{} has {} {} of which {} is in use, {} is asked for{}",
                          DeviceName(device),
                          capacity.value.ToString(),
@@ -190,7 +191,8 @@ bool Explainer::CountersOfRequest(const Left& left) {
         for (std::uint32_t i = consumer != nullptr ? consumer->first_use : 0;
              consumer != nullptr && i < consumer->end_use;
              ++i) {
-          used += pool.uses[i].cell == cell ? pool.uses[i].amount.nanos : 0;
+          used = quantity::SaturatingAdd(used,
+                                         pool.uses[i].cell == cell ? pool.uses[i].amount.nanos : 0);
         }
         uses.push_back(used);
       }
@@ -199,7 +201,7 @@ bool Explainer::CountersOfRequest(const Left& left) {
       const auto wanted = static_cast<std::size_t>(left.wanted);
       Int128 needed = 0;
       for (std::size_t i = 0; i < uses.size() && i < wanted; ++i) {
-        needed += uses[i];
+        needed = quantity::SaturatingAdd(needed, uses[i]);
       }
       const Int128 rest = search_.LedgerOf(p).left()[cell];
       if (needed > rest) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "quantity/saturating.h"
+
 namespace allot::allocator {
 
 using inventory::Consumer;
@@ -54,7 +56,8 @@ void CounterLedger::Start(const inventory::PoolView& pool,
       continue;
     }
     for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
-      left_[pool.uses[i].cell] -= pool.uses[i].amount.nanos;
+      Int128& left = left_[pool.uses[i].cell];
+      left = quantity::SaturatingSubtract(left, pool.uses[i].amount.nanos);
     }
     if (with_groups) {
       for (std::uint32_t i = consumer.first_group; i < consumer.end_group; ++i) {
@@ -67,10 +70,10 @@ void CounterLedger::Start(const inventory::PoolView& pool,
   }
 }
 
-void CounterLedger::Add(std::uint32_t cell, Int128 amount) {
+void CounterLedger::Set(std::uint32_t cell, Int128 amount) {
   Int128& left = left_[cell];
   const bool was_negative = left < 0;
-  left += amount;
+  left = amount;
   const bool is_negative = left < 0;
   if (was_negative != is_negative) {
     negative_ += is_negative ? 1U : ~0U;
@@ -98,19 +101,30 @@ bool CounterLedger::Take(const Consumer& consumer) {
   if (with_groups_ && !TakeGroups(consumer)) {
     return false;
   }
-  for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
-    Add(pool_->uses[i].cell, -pool_->uses[i].amount.nanos);
+  // What lies beyond 128 bits is refused, not cut off: Undo has to find what was there before.
+  std::uint32_t next = consumer.first_use;
+  Int128 rest = 0;
+  while (next < consumer.end_use &&
+         !__builtin_sub_overflow(
+             left_[pool_->uses[next].cell], pool_->uses[next].amount.nanos, &rest)) {
+    Set(pool_->uses[next].cell, rest);
+    ++next;
   }
-  if (negative_ != 0) {
-    Undo(consumer);
+  if (next < consumer.end_use || negative_ != 0) {
+    GiveBack(consumer, next);
     return false;
   }
   return true;
 }
 
 void CounterLedger::Undo(const Consumer& consumer) {
-  for (std::uint32_t i = consumer.first_use; i < consumer.end_use; ++i) {
-    Add(pool_->uses[i].cell, pool_->uses[i].amount.nanos);
+  GiveBack(consumer, consumer.end_use);
+}
+
+void CounterLedger::GiveBack(const Consumer& consumer, std::uint32_t end_use) {
+  for (std::uint32_t i = end_use; i > consumer.first_use; --i) {
+    const inventory::CounterUse& use = pool_->uses[i - 1];
+    Set(use.cell, left_[use.cell] + use.amount.nanos);
   }
   if (with_groups_) {
     for (std::uint32_t i = consumer.end_group; i > consumer.first_group; --i) {

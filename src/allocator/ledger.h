@@ -50,7 +50,9 @@ class CounterLedger {
     [[nodiscard]] bool Admits(const schema::List<schema::Str>& other) const;
     void Add(const schema::List<schema::Str>& other);
   };
-  void Add(std::uint32_t cell, quantity::Int128 amount);
+  void Set(std::uint32_t cell, quantity::Int128 amount);
+  // Takes back the groups of the device and its uses before `end_use`.
+  void GiveBack(const inventory::Consumer& consumer, std::uint32_t end_use);
   [[nodiscard]] bool TakeGroups(const inventory::Consumer& consumer);
 
   const inventory::PoolView* pool_ = nullptr;

@@ -11,11 +11,18 @@ namespace {
 
 std::string Uses(const std::string& name,
                  const std::string& set,
-                 int amount,
+                 const std::string& amount,
                  const std::string& groups = "") {
   return "{'name':'" + name + "','consumesCounters':[{'counterSet':'" + set +
-         "','counters':{'m':{'value':'" + std::to_string(amount) + "'}}" +
+         "','counters':{'m':{'value':'" + amount + "'}}" +
          (groups.empty() ? "" : ",'compatibilityGroups':[" + groups + "]") + "}]}";
+}
+
+std::string Uses(const std::string& name,
+                 const std::string& set,
+                 int amount,
+                 const std::string& groups = "") {
+  return Uses(name, set, std::to_string(amount), groups);
 }
 
 struct Case {
@@ -80,6 +87,15 @@ INSTANTIATE_TEST_SUITE_P(
              Uses("a", "g1", 10) + "," + Uses("b", "g0", 10),
              "a",
              "nn"},
+        Case{"HeldUsesBeyond128Bits",
+             Uses("a", "g0", "1e30") + "," + Uses("b", "g0", "1e30") + "," + Uses("c", "g1", 1),
+             "a",
+             "nnn"},
+        Case{"AUseBeyond128Bits", Uses("a", "g0", 1) + "," + Uses("b", "g0", "1e30"), "", "yn"},
+        Case{"GivenBackBeyond128Bits",
+             Uses("a", "g0", "-1e30") + "," + Uses("b", "g0", 40),
+             "",
+             "ny"},
         Case{"GroupsMustShareAName",
              Uses("a", "g0", 1, "'x','y'") + "," + Uses("b", "g0", 1, "'z'") + "," +
                  Uses("c", "g0", 1, "'y','z'") + "," + Uses("d", "g0", 1, "'x'"),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "allocator/pruner.h"
+#include "quantity/saturating.h"
 
 namespace allot::allocator {
 namespace {
@@ -328,7 +329,7 @@ bool Pruner::CountersLeft(std::span<const Demand* const> demands) {
         const auto end = list.begin() + std::min(forced, size);
         std::partial_sort(list.begin(), end, list.end());
         for (auto at = list.begin(); at != end; ++at) {
-          least[cell] += std::max<Int128>(*at, 0);
+          least[cell] = quantity::SaturatingAdd(least[cell], std::max<Int128>(*at, 0));
         }
       }
     }
@@ -404,7 +405,7 @@ bool Pruner::SlotsLeft(std::span<const Demand* const> demands) {
     std::sort(cell.amounts.begin(), cell.amounts.end());
     cell.first = places;
     for (const Int128 amount : cell.amounts) {
-      left -= amount;
+      left = quantity::SaturatingSubtract(left, amount);
       if (left < 0) {
         break;
       }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "allocator/pruner.h"
+#include "quantity/saturating.h"
 
 namespace allot::allocator {
 namespace {
@@ -178,8 +179,9 @@ Pruner::Key Pruner::TraitsOf(std::uint32_t c, bool any_derived) const {
     hash.Add(std::uint64_t{search_.problem_.state->IsShared(device.id)} + 1);
     for (const auto& capacity : device.spec->capacity) {
       hash.Add(capacity.key);
-      hash.Add(capacity.value.value.nanos -
-               search_.problem_.state->Consumed(device.id, capacity.key).nanos);
+      hash.Add(quantity::SaturatingSubtract(
+          capacity.value.value.nanos,
+          search_.problem_.state->Consumed(device.id, capacity.key).nanos));
       if (capacity.value.request_policy != nullptr) {
         hash.Add(std::uint64_t{c} + 1);
       }

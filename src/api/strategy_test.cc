@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/disabled_fields.h"
@@ -205,6 +206,15 @@ TEST_F(StrategyTest, PodLevelLimitsBecomePodLevelRequests) {
   EXPECT_EQ(pod.errors, "");
   // What the containers ask for goes before the limit of the pod.
   EXPECT_EQ(pod.At("spec.resources"), R"({"limits":{"cpu":"1"},"requests":{"cpu":"250m"}})");
+}
+
+// Neither rounded to thousandths nor added up beyond what 128 bits hold.
+TEST_F(StrategyTest, TheLargestAmountsStayTheLargest) {
+  const Object pod = Create(
+      "Pod",
+      Pod(R"({"requests": {"memory": "1e30"}})", R"("resources": {"requests": {"memory": "1"}},)"));
+  EXPECT_THAT(pod.errors,
+              ::testing::HasSubstr("aggregate container requests of 170141183460469231731687"));
 }
 
 TEST_F(StrategyTest, PodLevelRequestsHoldThoseOfContainers) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "quantity/saturating.h"
+
 namespace allot::inventory {
 
 namespace {
@@ -167,7 +169,7 @@ quantity::Quantity AllocatedState::Consumed(DeviceId id, std::string_view name) 
     }
     for (const CapacityUse& use : entry.claim->devices[entry.use].consumed) {
       if (use.name == name) {
-        sum.nanos += use.amount.nanos;
+        quantity::AddTo(sum, use.amount);
       }
     }
   }

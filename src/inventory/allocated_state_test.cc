@@ -58,6 +58,21 @@ TEST(AllocatedStateTest, SharesAddUp) {
   EXPECT_EQ(state.Consumed(DeviceId{7}, "mem"), quantity::Quantity::FromInt(3));
 }
 
+TEST(AllocatedStateTest, SharesAddUpToTheEndOf128Bits) {
+  const quantity::Quantity most = *quantity::ParseQuantity("1e30");
+  AllocatedState state;
+  ClaimUse large = Use({7}, true);
+  large.devices.front().consumed.front().amount = most;
+  const auto first = state.Commit(Use({7}, true));
+  auto second = state.Commit(large);
+  auto third = state.Commit(large);
+  EXPECT_EQ(state.Consumed(DeviceId{7}, "mem"), most);
+  second.GiveBack();
+  EXPECT_EQ(state.Consumed(DeviceId{7}, "mem"), most);
+  third.GiveBack();
+  EXPECT_EQ(state.Consumed(DeviceId{7}, "mem"), quantity::Quantity::FromInt(3));
+}
+
 TEST(AllocatedStateTest, ForksAreIndependent) {
   AllocatedState state;
   auto mine = state.Commit(Use({1, 2}));

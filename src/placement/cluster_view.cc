@@ -47,10 +47,13 @@ bool HasSoftTaint(const NodeInfo& node) {
 
 // The mean of the shares in use, in thousandths. A node that offers nothing is full.
 std::int64_t LoadOf(const NodeInfo& node) {
-  const auto share = [](std::int64_t used, std::int64_t total) -> std::int64_t {
-    return total <= 0 ? 1000
-                      : static_cast<std::int64_t>(1000.0 * static_cast<double>(used) /
-                                                  static_cast<double>(total));
+  const auto share = [](Amount used, Amount total) -> std::int64_t {
+    if (total <= 0) {
+      return 1000;
+    }
+    constexpr double kMost = 1e12;  // loads beyond are alike
+    return static_cast<std::int64_t>(
+        std::min(1000.0 * static_cast<double>(used) / static_cast<double>(total), kMost));
   };
   return (share(node.nonzero.milli_cpu, node.allocatable.milli_cpu) +
           share(node.nonzero.memory, node.allocatable.memory)) /

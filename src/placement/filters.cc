@@ -102,7 +102,7 @@ class ResourceFit {
   }
 
  private:
-  void Check(std::string_view name, std::int64_t wanted, std::int64_t used, std::int64_t total) {
+  void Check(std::string_view name, Amount wanted, Amount used, Amount total) {
     if (wanted > 0 && wanted > total - used) {
       status_.reasons.push_back(fmt::format("Insufficient {}", name));
       status_.resolvable = status_.resolvable && wanted <= total;

@@ -1,6 +1,7 @@
 #include "placement/filters.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -103,6 +104,59 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UnknownResource", "", "'x.example.com/y':'1'", "", "Insufficient x.example.com/y"},
         Case{"NoMemory", "", "'memory':'17Gi'", "", "Insufficient memory"}),
     [](const auto& info) { return info.param.name; });
+
+struct LargeCase {
+  const char* name;
+  std::vector<const char*> bound;  // what each of two containers of a pod on the node asks for
+  std::vector<const char*> asked;  // by the containers of the pod
+  bool fits;
+  bool fits_alone;
+};
+
+const api::core::Pod* PodOf(World& world,
+                            const std::string& name,
+                            const std::vector<const char*>& amounts) {
+  std::string containers;
+  for (const char* const amount : amounts) {
+    containers += (containers.empty() ? "" : ",") + std::string("{'name':'c") +
+                  std::to_string(containers.size()) + "','resources':{'requests':{'memory':'" +
+                  amount + "'}}}";
+  }
+  return FromText<api::core::Pod>("{'metadata':{'name':'" + name +
+                                      "','namespace':'default','uid':'" + name +
+                                      "'},'spec':{'containers':[" + containers + "]}}",
+                                  world.arena);
+}
+
+// No sum of requests wraps, and a node has all back when its pods are gone.
+TEST(NodeFitTest, SumsBeyond64BitsFitNowhere) {
+  const LargeCase cases[] = {
+      {"two containers", {}, {"1e30", "1e30"}, false, false},
+      {"two of 8Ei", {}, {"8Ei", "8Ei"}, false, false},
+      {"a pod of 8Ei twice is bound", {"8Ei"}, {"1"}, false, true},
+      {"many are bound", {"7Ei", "8Ei", "1e30", "7Ei"}, {"1", "1"}, false, true},
+      {"little is bound", {"1"}, {"1"}, true, true},
+  };
+  for (const LargeCase& one : cases) {
+    World world;
+    world.Node("n1");
+    const auto* const pod = PodOf(world, "p", one.asked);
+    const auto fits = [&]() {
+      const NodeInfo& node = *world.view.FindNode("n1");
+      return RunFilters(FactsOf(*pod), node, world.view.inventory()).ok();
+    };
+    const std::size_t count = one.bound.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto* const other = PodOf(world, "b" + std::to_string(i), {one.bound[i], one.bound[i]});
+      world.view.UpsertPod(*other, "n1");
+    }
+    EXPECT_EQ(fits(), one.fits) << one.name;
+    for (std::size_t i = 0; i < count; ++i) {
+      world.view.DeletePod("b" + std::to_string(i));
+      EXPECT_EQ(fits(), i + 1 == count ? one.fits_alone : one.fits) << one.name << i;
+    }
+  }
+}
 
 struct NamesCase {
   const char* terms;

@@ -23,6 +23,10 @@ class Hasher {
     b_ ^= b_ >> 32U;
   }
   void Add(std::int64_t value) { Add(static_cast<std::uint64_t>(value)); }
+  void Add(quantity::Int128 value) {
+    Add(static_cast<std::uint64_t>(value));
+    Add(static_cast<std::uint64_t>(value >> 64));
+  }
   void Add(bool value) { Add(std::uint64_t{value}); }
   void Add(std::string_view text) {
     Add(std::uint64_t{text.size()});
@@ -35,8 +39,7 @@ class Hasher {
     }
   }
   void Add(const quantity::Quantity& q) {
-    Add(static_cast<std::uint64_t>(q.nanos));
-    Add(static_cast<std::uint64_t>(q.nanos >> 64));
+    Add(q.nanos);
     Add(static_cast<std::uint64_t>(q.format));
   }
   void Add(const schema::Map<quantity::Quantity>& amounts) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api/pod_claims.h"
+#include "quantity/saturating.h"
 
 namespace allot::placement {
 namespace {
@@ -22,6 +23,8 @@ using inventory::Device;
 using inventory::DevicePlace;
 using quantity::Int128;
 using quantity::Quantity;
+using quantity::SaturatingAdd;
+using quantity::SaturatingMultiply;
 using schema::List;
 using schema::Str;
 
@@ -32,21 +35,20 @@ constexpr Int128 kMaxNanos = Int128{std::numeric_limits<std::int64_t>::max()} * 
 Quantity Times(const Quantity& amount, const Quantity& factor) {
   const Int128 whole = factor.nanos / kNanosPerUnit;
   const Int128 part = factor.nanos % kNanosPerUnit;
-  Int128 product = 0;
-  if (__builtin_mul_overflow(amount.nanos, whole, &product)) {
-    return {kMaxNanos, amount.format};
-  }
-  const Int128 rest = amount.nanos * part;  // below 2^127: 9.3e27 times 1e9
-  product += rest / kNanosPerUnit + (rest % kNanosPerUnit > 0 ? 1 : 0);
+  // A part of a unit is less than one: neither of its terms is more than the amount.
+  const Int128 rest = amount.nanos % kNanosPerUnit * part;
+  const Int128 small = SaturatingAdd(amount.nanos / kNanosPerUnit * part,
+                                     rest / kNanosPerUnit + (rest % kNanosPerUnit > 0 ? 1 : 0));
+  const Int128 product = SaturatingAdd(SaturatingMultiply(amount.nanos, whole), small);
   return {std::min(product, kMaxNanos), amount.format};
 }
 
 // As upstream's Add: the sum is written as its first term that is not nothing.
-void AddTo(Quantity& sum, const Quantity& amount) {
+void Accumulate(Quantity& sum, const Quantity& amount) {
   if (sum.nanos == 0) {
     sum.format = amount.format;
   }
-  sum.nanos += amount.nanos;
+  quantity::AddTo(sum, amount);
 }
 
 struct Overhead {
@@ -159,13 +161,13 @@ class Builder {
             resource);
       }
       if (const Quantity* const consumed = result.consumed_capacity.Find(*mapping.capacity_key)) {
-        AddTo(demand.mapped[resource],
-              mapping.capacity_multiplier != nullptr
-                  ? Times(*consumed, *mapping.capacity_multiplier)
-                  : *consumed);
+        Accumulate(demand.mapped[resource],
+                   mapping.capacity_multiplier != nullptr
+                       ? Times(*consumed, *mapping.capacity_multiplier)
+                       : *consumed);
       }
     } else if (mapping.device_multiplier != nullptr) {
-      AddTo(demand.mapped[resource], *mapping.device_multiplier);
+      Accumulate(demand.mapped[resource], *mapping.device_multiplier);
     }
     return {};
   }
@@ -179,11 +181,11 @@ class Builder {
     Overhead& sum = demand.overhead[resource];
     if (from.per_pod != nullptr) {
       sum.has_pod = true;
-      AddTo(sum.per_pod, *from.per_pod);
+      Accumulate(sum.per_pod, *from.per_pod);
     }
     if (from.per_container != nullptr) {
       sum.has_container = true;
-      AddTo(sum.per_container, *from.per_container);
+      Accumulate(sum.per_container, *from.per_container);
     }
   }
 
@@ -277,13 +279,13 @@ Quantity ShareOf(const ClaimStatuses& statuses, Str container, Str resource) {
     }
     for (const auto& mapped : status.mapping) {
       if (mapped.name == resource) {
-        AddTo(sum, *mapped.quantity);
+        Accumulate(sum, *mapped.quantity);
       }
     }
     for (const auto& overhead : status.overhead) {
       if (overhead.name == resource) {
-        AddTo(sum, overhead.per_pod != nullptr ? *overhead.per_pod : Quantity{});
-        AddTo(sum, overhead.per_container != nullptr ? *overhead.per_container : Quantity{});
+        Accumulate(sum, overhead.per_pod != nullptr ? *overhead.per_pod : Quantity{});
+        Accumulate(sum, overhead.per_container != nullptr ? *overhead.per_container : Quantity{});
       }
     }
   }
@@ -326,7 +328,7 @@ NodeStatus CheckPodLevel(const Pod& pod, const ClaimStatuses& statuses) {
         continue;
       }
       Quantity needed = limit;
-      AddTo(needed, ShareOf(statuses, container.name, resource));
+      Accumulate(needed, ShareOf(statuses, container.name, resource));
       if (needed > *most) {
         return TooSmall(
             fmt::format("pod level limit for {} is insufficient to cover the limit and "
@@ -344,7 +346,7 @@ NodeStatus CheckFit(const Resources& wanted, const Resources& requested, const R
   status.kind = CauseKind::kNodeResources;
   status.resolvable = true;
   const auto check = [&](Str resource) {
-    const std::int64_t amount = wanted.AmountOf(resource);
+    const Amount amount = wanted.AmountOf(resource);
     if (amount > 0 && amount > total.AmountOf(resource) - requested.AmountOf(resource)) {
       status.reasons.push_back(fmt::format("Insufficient {}", resource));
       status.resolvable = status.resolvable && amount <= total.AmountOf(resource);

@@ -110,6 +110,24 @@ INSTANTIATE_TEST_SUITE_P(
              "",
              "0/1 nodes are available: 1 Insufficient cpu.",
              ""},
+        Case{"AShareTimesAFactorBeyond128Bits",
+             "{'name':'d0','allowMultipleAllocations':true,'capacity':{'cores':{'value':'1e30'}},"
+             "'nodeAllocatableResources':{'cpu':{'mapping':{'capacityKey':'cores',"
+             "'capacityMultiplier':'500m'}}}}",
+             kOne,
+             "",
+             "",
+             "0/1 nodes are available: 1 Insufficient cpu.",
+             ""},
+        Case{"OverheadsBeyond128Bits",
+             "{'name':'d0','nodeAllocatableResources':{'cpu':{'overhead':{'perPod':'1e30'}}}},"
+             "{'name':'d1','nodeAllocatableResources':{'cpu':{'overhead':{'perPod':'1e30',"
+             "'perContainer':'1e30'}}}}",
+             kTwo,
+             "",
+             "",
+             "0/1 nodes are available: 1 Insufficient cpu.",
+             ""},
         Case{"NothingConsumed",
              "{'name':'d0','capacity':{'cores':{'value':'4'}},'nodeAllocatableResources':{'cpu':{"
              "'mapping':{'capacityKey':'cores','capacityMultiplier':'1'}}}}",

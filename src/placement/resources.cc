@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "quantity/saturating.h"
+
 namespace allot::placement {
 namespace {
 
@@ -43,7 +45,7 @@ void Max(Resources& to, const Resources& other) {
   to.memory = std::max(to.memory, other.memory);
   to.ephemeral_storage = std::max(to.ephemeral_storage, other.ephemeral_storage);
   for (const auto& [name, amount] : other.scalars) {
-    const std::int64_t mine = to.Scalar(name);
+    const Amount mine = to.Scalar(name);
     if (amount > mine) {
       to.AddScalar(name, amount - mine);
     }
@@ -166,7 +168,9 @@ Resources TakenBy(const ClaimStatuses& claims) {
         amount = *overhead.per_pod;
       }
       if (overhead.per_container != nullptr) {
-        amount.nanos += overhead.per_container->nanos * claim.containers.count;
+        const quantity::Int128 all =
+            quantity::SaturatingMultiply(overhead.per_container->nanos, claim.containers.count);
+        quantity::AddTo(amount, {all, amount.format});
       }
       Add(sum, overhead.name, amount);
     }
@@ -210,7 +214,7 @@ Resources Total(const Pod& pod, const ClaimStatuses& claims, const Least& least)
 
 }  // namespace
 
-std::int64_t Resources::Scalar(std::string_view name) const {
+Amount Resources::Scalar(std::string_view name) const {
   const auto at =
       std::lower_bound(scalars.begin(), scalars.end(), name, [](const auto& a, std::string_view b) {
         return a.first < b;
@@ -218,14 +222,14 @@ std::int64_t Resources::Scalar(std::string_view name) const {
   return at != scalars.end() && at->first == name ? at->second : 0;
 }
 
-std::int64_t Resources::AmountOf(std::string_view name) const {
+Amount Resources::AmountOf(std::string_view name) const {
   return name == "cpu"                 ? milli_cpu
          : name == "memory"            ? memory
          : name == "ephemeral-storage" ? ephemeral_storage
                                        : Scalar(name);
 }
 
-void Resources::AddScalar(std::string_view name, std::int64_t amount) {
+void Resources::AddScalar(std::string_view name, Amount amount) {
   const auto at =
       std::lower_bound(scalars.begin(), scalars.end(), name, [](const auto& a, std::string_view b) {
         return a.first < b;

@@ -12,18 +12,22 @@
 
 namespace allot::placement {
 
+/// One quantity in these units fits into 64 bits. The sum of all pods of a node may not, and must
+/// be exact: what is taken away again has to leave what the others ask for.
+using Amount = quantity::Int128;
+
 /// Amounts of node resources. Unit: cpu in thousandths, all others in whole units.
 struct Resources {
-  std::int64_t milli_cpu = 0;
-  std::int64_t memory = 0;
-  std::int64_t ephemeral_storage = 0;
+  Amount milli_cpu = 0;
+  Amount memory = 0;
+  Amount ephemeral_storage = 0;
   /// Extended and other scalar resources, sorted by name.
-  std::vector<std::pair<std::string, std::int64_t>> scalars;
+  std::vector<std::pair<std::string, Amount>> scalars;
 
-  [[nodiscard]] std::int64_t Scalar(std::string_view name) const;
+  [[nodiscard]] Amount Scalar(std::string_view name) const;
   /// Any resource by its name, in the unit kept here.
-  [[nodiscard]] std::int64_t AmountOf(std::string_view name) const;
-  void AddScalar(std::string_view name, std::int64_t amount);
+  [[nodiscard]] Amount AmountOf(std::string_view name) const;
+  void AddScalar(std::string_view name, Amount amount);
   void Add(const Resources& other);
   void Subtract(const Resources& other);
 

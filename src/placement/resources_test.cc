@@ -1,5 +1,6 @@
 #include "placement/resources.h"
 
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -12,11 +13,12 @@ namespace {
 struct Case {
   const char* name;
   const char* pod;  // spec and status members
-  std::int64_t cpu, memory;
-  std::int64_t nonzero_cpu, nonzero_memory;
+  Amount cpu, memory;
+  Amount nonzero_cpu, nonzero_memory;
 };
 
 constexpr std::int64_t kMi = std::int64_t{1} << 20U;
+constexpr Amount kMost = std::numeric_limits<std::int64_t>::max();  // of one container
 
 class RequestsTest : public ::testing::TestWithParam<Case> {};
 
@@ -44,6 +46,21 @@ INSTANTIATE_TEST_SUITE_P(
              kMi,
              1250,
              201 * kMi},
+        Case{"ContainersBeyond64Bits",
+             "'spec':{'containers':[{'name':'a','resources':{'requests':{'memory':'1e30'}}},{"
+             "'name':'b','resources':{'requests':{'memory':'1e30','cpu':'1'}}}]}",
+             1000,
+             2 * kMost,
+             1100,
+             2 * kMost},
+        Case{"OverheadOfContainersBeyond128Bits",
+             "'spec':{'containers':[{'name':'a'}]},'status':{"
+             "'nodeAllocatableResourceClaimStatuses':[{'resourceClaimName':'c','containers':['a',"
+             "'b'],'overhead':[{'name':'memory','perPod':'1','perContainer':'1e30'}]}]}",
+             0,
+             kMost,
+             100,
+             200 * kMi + kMost},
         Case{"LargestInitContainerCounts",
              "'spec':{'initContainers':[{'name':'i','resources':{'requests':{'cpu':'3'}}},{'name':"
              "'j','resources':{'requests':{'memory':'9Mi'}}}],'containers':[{'name':'a','resources'"

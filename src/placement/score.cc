@@ -10,14 +10,15 @@ namespace {
 
 constexpr std::int64_t kMaxNodeScore = 100;
 
-std::int64_t LeastAllocated(std::int64_t requested, std::int64_t total) {
-  return requested > total ? 0 : (total - requested) * kMaxNodeScore / total;
+std::int64_t LeastAllocated(Amount requested, Amount total) {
+  return requested > total ? 0
+                           : static_cast<std::int64_t>((total - requested) * kMaxNodeScore / total);
 }
 
 std::int64_t Fit(const PodFacts& pod, const NodeInfo& node) {
   std::int64_t sum = 0;
   std::int64_t weight = 0;
-  const auto add = [&](std::int64_t requested, std::int64_t total) {
+  const auto add = [&](Amount requested, Amount total) {
     if (total != 0) {
       sum += LeastAllocated(requested, total);
       ++weight;
@@ -28,10 +29,10 @@ std::int64_t Fit(const PodFacts& pod, const NodeInfo& node) {
   return weight != 0 ? sum / weight : 0;
 }
 
-std::int64_t Balance(std::int64_t cpu, std::int64_t memory, const Resources& total) {
+std::int64_t Balance(Amount cpu, Amount memory, const Resources& total) {
   double fractions[2] = {};
   int count = 0;
-  const auto add = [&](std::int64_t requested, std::int64_t of) {
+  const auto add = [&](Amount requested, Amount of) {
     if (of != 0) {
       fractions[count++] = std::min(static_cast<double>(requested) / static_cast<double>(of), 1.0);
     }

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "quantity/exact.h"
+#include "quantity/saturating.h"
 
 namespace allot::quantity {
 namespace {
@@ -230,6 +231,36 @@ TEST(ExactQuantityTest, SumsPrintInFull) {
               c.sum)
         << c.left << " + " << c.right;
   }
+}
+
+TEST(SaturatingTest, EndsWhere128BitsDo) {
+  constexpr Int128 kMax = kMaxInt128;
+  constexpr Int128 kMin = kMinInt128;
+  struct Case {
+    Int128 left, right;
+    Int128 sum, rest, product;
+  };
+  constexpr Case kCases[] = {
+      {7, -2, 5, 9, -14},
+      {kMax, 0, kMax, kMax, 0},
+      {kMax, 1, kMax, kMax - 1, kMax},
+      {kMax, kMax, kMax, 0, kMax},
+      {kMax, -kMax, 0, kMax, kMin},
+      {kMin, 1, kMin + 1, kMin, kMin},
+      {kMin, -1, kMin, kMin + 1, kMax},
+      {-kMax, kMax, 0, kMin, kMin},
+      {0, kMin, kMin, kMax, 0},
+  };
+  for (std::size_t i = 0; i < std::size(kCases); ++i) {
+    const Case& c = kCases[i];
+    EXPECT_TRUE(SaturatingAdd(c.left, c.right) == c.sum) << i;
+    EXPECT_TRUE(SaturatingSubtract(c.left, c.right) == c.rest) << i;
+    EXPECT_TRUE(SaturatingMultiply(c.left, c.right) == c.product) << i;
+  }
+  Quantity sum = *ParseQuantity("1Gi");
+  AddTo(sum, *ParseQuantity("1e30"));
+  EXPECT_EQ(sum, *ParseQuantity("1e30"));
+  EXPECT_EQ(sum.format, Format::kBinarySi);
 }
 
 }  // namespace

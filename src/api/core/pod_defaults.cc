@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/core/rules.h"
+#include "quantity/saturating.h"
 
 namespace allot::api::core {
 
@@ -181,7 +182,7 @@ void RoundAmounts(schema::Map<quantity::Quantity>& amounts, Editor editor) {
   for (std::size_t i = 0; i < amounts.size(); ++i) {
     quantity::Int128& nanos = items[i].value.nanos;
     const quantity::Int128 rest = nanos % kNanosPerMilli;
-    nanos += rest > 0 ? kNanosPerMilli - rest : -rest;
+    nanos = quantity::SaturatingAdd(nanos, rest > 0 ? kNanosPerMilli - rest : -rest);
   }
 }
 

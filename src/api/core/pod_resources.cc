@@ -10,6 +10,7 @@
 
 #include "api/core/rules.h"
 #include "api/names.h"
+#include "quantity/saturating.h"
 
 namespace allot::api::core {
 
@@ -23,7 +24,7 @@ void Add(ResourceTotals& to, const Map<Quantity>& amounts) {
   for (const auto& [name, amount] : amounts) {
     const auto [at, added] = to.try_emplace(name, amount);
     if (!added) {
-      at->second.nanos += amount.nanos;
+      quantity::AddTo(at->second, amount);
     }
   }
 }
@@ -32,7 +33,7 @@ void Add(ResourceTotals& to, const ResourceTotals& amounts) {
   for (const auto& [name, amount] : amounts) {
     const auto [at, added] = to.try_emplace(name, amount);
     if (!added) {
-      at->second.nanos += amount.nanos;
+      quantity::AddTo(at->second, amount);
     }
   }
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "quantity/saturating.h"
+
 namespace allot::api::resource {
 namespace {
 
@@ -177,7 +179,8 @@ void ValidateRange(const GateSet& gates,
     errors.Invalid(step, range.step->ToString(), "must be greater than zero");
     return;
   }
-  const Quantity sum = {.nanos = min.nanos + range.step->nanos, .format = min.format};
+  Quantity sum = min;
+  quantity::AddTo(sum, *range.step);
   if (sum > capacity) {
     errors.Invalid(
         step,
