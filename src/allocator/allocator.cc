@@ -74,6 +74,10 @@ Allocator::~Allocator() = default;
 
 void Allocator::BeginAttempt() {
   impl_->cache.BeginAttempt();
+  RenewSteps();
+}
+
+void Allocator::RenewSteps() {
   impl_->steps_before = impl_->search.steps_of_all();
 }
 

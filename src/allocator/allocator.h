@@ -103,6 +103,8 @@ class Allocator {
 
   /// A new scheduling attempt: its limits are whole again.
   void BeginAttempt();
+  /// A part of the attempt that has steps of its own.
+  void RenewSteps();
   /// The attempt has used up its steps: it should go on another time.
   [[nodiscard]] bool OutOfSteps() const;
   /// Work so far, for fairness and for tests. Units: evaluations as EvaluationLimits::cost counts

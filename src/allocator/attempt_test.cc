@@ -214,5 +214,28 @@ TEST(AttemptStopTest, EndsALongSearch) {
   EXPECT_EQ(allocator.work().evaluations, 16U);
 }
 
+// Devices that others hold are no steps of a search, but work of the attempt.
+TEST(AttemptStopTest, DevicesPassedOverCount) {
+  constexpr int kHeld = 640;
+  TestProblem problem;
+  std::string devices;
+  for (int i = 0; i < kHeld; ++i) {
+    const std::string name = "d" + std::to_string(i);
+    devices += (i == 0 ? "" : ",") + std::string("{'name':'") + name + "'}";
+    problem.Hold("d", "p", name, name);
+  }
+  problem.Slice("d", "p", "'devices':[" + devices + "]");
+  problem.Claim("'requests':[" + Request("r") + "]");
+  for (const bool plain : {true, false}) {
+    Allocator allocator(problem.inventory(), {.plain = plain, .plain_trials = 0}, {.steps = 8});
+    allocator.BeginAttempt();
+    const Outcome outcome =
+        allocator.Allocate(allocator.Prepare(problem.claims()), problem.node(), problem.state());
+    EXPECT_EQ(TestProblem::Text(outcome), "infeasible");
+    EXPECT_LE(outcome.steps, 2U);
+    EXPECT_TRUE(allocator.OutOfSteps()) << plain;
+  }
+}
+
 }  // namespace
 }  // namespace allot::allocator

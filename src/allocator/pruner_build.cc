@@ -149,6 +149,7 @@ bool Pruner::CollectRows() {
       }
     }
   }
+  search_.looked_at_ += all.size();
   const std::size_t words = (all.size() + 63) / 64;
   std::vector<Words> rows;
   std::vector<std::uint32_t> shapes;
@@ -175,6 +176,7 @@ bool Pruner::CollectRows() {
       continue;
     }
     Words row(words);
+    search_.looked_at_ += all.size();
     if (!FillRow(request, row)) {
       return false;
     }

@@ -201,6 +201,7 @@ bool Search::CountRequest(const PreparedRequest& request) {
               incomplete ? "being updated" : "invalid"));
     }
     for (std::size_t s = 0; s < pool.slices.size(); ++s) {
+      looked_at_ += pool.slices[s]->devices.size();
       for (const Device& device : pool.slices[s]->devices) {
         Tested tested = Selectable(request, device);
         if (tested == Tested::kYes && features_.consumable_capacity) {
@@ -383,6 +384,7 @@ Search::Solved Search::SolveExact(Choice choice, const PreparedRequest& request,
             device.plain_capacity && Unmatched(request, device)) {
           continue;
         }
+        ++looked_at_;
         if (InUse(request, device)) {
           continue;  // upstream does not evaluate expressions on it, so an error does not count
         }

@@ -58,7 +58,7 @@ class Search {
   [[nodiscard]] CauseKind error_kind() const { return error_kind_; }
   [[nodiscard]] inventory::SelectorCache& cache() { return cache_; }
   /// Entries of all searches so far; one with look-ahead counts for what it costs.
-  [[nodiscard]] std::uint64_t steps_of_all() const { return steps_of_all_; }
+  [[nodiscard]] std::uint64_t steps_of_all() const { return steps_of_all_ + looked_at_ / kLooks; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] std::int64_t CountOf(const PreparedRequest& request) const {
     return wanted_[IndexOf(request)].count;
@@ -205,6 +205,10 @@ class Search {
   std::vector<TakenMark> marks_;  // by device id; only those of taken_ are not zero
   std::uint64_t steps_ = 0;
   std::uint64_t steps_of_all_ = 0;
+  // Devices that were looked at and not tried: no steps of the search, whose limit is not to depend
+  // on them, but work of the attempt all the same. So many cost about as much as a step.
+  static constexpr std::uint64_t kLooks = 64;
+  std::uint64_t looked_at_ = 0;
   std::uint64_t step_limit_ = 0;
   std::uint64_t trials_left_ = 0;  // once turned_back_
   bool turned_back_ = false;
