@@ -33,6 +33,12 @@ std::string FatalText(std::string_view error) {
 
 }  // namespace
 
+NodeStatus CannotAllocate() {
+  NodeStatus status = Rejection(CauseKind::kCombination, std::string(kCannotAllocate));
+  status.by_devices = true;
+  return status;
+}
+
 std::string Display(const res::ResourceClaim& claim) {
   return api::KeyOf(claim.metadata);
 }
@@ -135,8 +141,7 @@ void Placer::Impl::FilterDevices(Attempt& attempt,
         return;
       case Verdict::kInfeasible:
       case Verdict::kBudgetExhausted:
-        result.status = Rejection(CauseKind::kCombination, std::string(kCannotAllocate));
-        result.status.by_devices = true;
+        result.status = CannotAllocate();
         return;
     }
     result.devices = DeviceScore(attempt, *variant.prepared);

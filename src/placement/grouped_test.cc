@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "placement/node_groups.h"
+#include "placement/shape_cache.h"
 #include "placement/world_test.h"
 
 namespace allot::placement {
@@ -181,6 +182,45 @@ TEST(NodeGroupsTest, FollowNodesPodsAndTheLabelsAskedFor) {
   EXPECT_EQ(sizes(*world.Pod("q", "", ",'nodeSelector':{'zone':'a'}")), (Sizes{1, 4}));
   EXPECT_EQ(sizes(*world.Pod("r", "", ",'nodeSelector':{'host':'n0003'}")), (Sizes{1, 1, 1, 1, 1}));
   EXPECT_EQ(groups.For(*world.Pod("s", "", ",'nodeName':'n0003'")), nullptr);
+}
+
+TEST(NodeGroupsTest, LabelsAskedForOnceDoNotEndTheGroups) {
+  World world;
+  world.Node("a");
+  world.Node("b");
+  NodeGroups groups(world.view);
+  std::string many;
+  for (int k = 0; k < 40; ++k) {
+    const std::string key = fmt::format("'k{}':'v'", k);
+    EXPECT_NE(groups.For(*world.Pod("p", "", ",'nodeSelector':{" + key + "}")), nullptr) << k;
+    many += (k == 0 ? "" : ",") + key;
+  }
+  EXPECT_EQ(groups.For(*world.Pod("p", "", ",'nodeSelector':{" + many + "}")), nullptr);
+  EXPECT_NE(groups.For(*world.Pod("p")), nullptr);
+  // Those asked for now split them all the same.
+  const auto* const split = groups.For(*world.Pod("p", "", ",'nodeSelector':{'host':'a'}"));
+  ASSERT_NE(split, nullptr);
+  EXPECT_NE(groups.GroupOf(world.view.FindNode("a")->index),
+            groups.GroupOf(world.view.FindNode("b")->index));
+}
+
+// Numbers of reasons have 16 bits.
+TEST(ShapeCacheTest, TheLastReasonStandsForAllThatComeLater) {
+  World world;
+  world.Node("a");
+  ShapeCache cache(world.view);
+  ShapeCache::Shape shape;
+  shape.answers.resize(1);
+  shape.reasons.resize(0xffff);
+  cache.Reject(shape, 0, Rejection(allocator::CauseKind::kCombination, "new"));
+  EXPECT_EQ(shape.reasons.size(), 0xffffU);
+  EXPECT_EQ(shape.answers[0].reason, 0xfffe);
+  EXPECT_EQ(shape.reasons.back().count, 1U);
+  ShapeCache::DeviceAnswers& known = cache.FindDevices({});
+  known.reasons.resize(0xffff);
+  cache.Refuse(known, 0, Rejection(allocator::CauseKind::kCombination, "new"));
+  EXPECT_EQ(known.refused[0], 0xffff);
+  EXPECT_EQ(known.reasons.size(), 0xffffU);
 }
 
 }  // namespace

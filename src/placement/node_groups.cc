@@ -14,17 +14,12 @@ constexpr std::size_t kMaxAsked = 32;
 }  // namespace
 
 bool NodeGroups::Ask(const api::core::Pod& pod) {
-  const auto ask = [&](std::string_view key) {
-    if (!asked_.contains(key)) {
-      asked_.emplace(key);
-      stale_ = true;
-    }
-  };
+  std::set<std::string_view> keys;
   if (!pod.spec.node_name.empty()) {
     return false;
   }
   for (const auto& label : pod.spec.node_selector) {
-    ask(label.key);
+    keys.emplace(label.key);
   }
   const auto* const affinity = pod.spec.affinity;
   const auto* const required =
@@ -37,11 +32,24 @@ bool NodeGroups::Ask(const api::core::Pod& pod) {
         return false;
       }
       for (const auto& requirement : term.match_expressions) {
-        ask(requirement.key);
+        keys.emplace(requirement.key);
       }
     }
   }
-  return asked_.size() <= kMaxAsked;
+  if (keys.size() > kMaxAsked) {
+    return false;
+  }
+  const auto fresh = static_cast<std::size_t>(std::ranges::count_if(
+      keys, [&](std::string_view key) { return !asked_.contains(key); }));
+  if (fresh == 0) {
+    return true;
+  }
+  if (asked_.size() + fresh > kMaxAsked) {
+    asked_.clear();  // what pods asked for once must not split the groups, or end them, for ever
+  }
+  asked_.insert(keys.begin(), keys.end());
+  stale_ = true;
+  return true;
 }
 
 ShapeKey NodeGroups::KeyOf(const NodeInfo& node) const {

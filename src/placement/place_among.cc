@@ -72,6 +72,33 @@ std::int64_t Placer::Impl::PackedScore(const NodeInfo& node, std::int64_t compat
   return PackingScore(compatible, held, total);
 }
 
+// Once the steps of the attempt are used up, nodes not known to refuse have no devices to give: for
+// now where answers can be kept, and else for good.
+void Placer::Impl::EvaluateNamed(Attempt& attempt,
+                                 const NodeInfo& node,
+                                 NamedAnswers& answers,
+                                 NodeResult& result) {
+  result.status = RunFilters(attempt.facts, node, inventory);
+  if (!result.status.ok()) {
+    return;
+  }
+  const std::size_t refused = answers.known != nullptr ? answers.known->refused[node.rank] : 0;
+  if (refused != 0) {
+    result.status = answers.known->reasons[refused - 1];
+    return;
+  }
+  if (answers.looked && allocator.OutOfSteps()) {
+    answers.left = true;
+    result.status = CannotAllocate();
+    return;
+  }
+  answers.looked = true;
+  FilterDevices(attempt, node, node.requested, result);
+  if (answers.kept && result.fatal.empty() && !result.status.ok()) {
+    answers.refused.emplace_back(node.rank, result.status);
+  }
+}
+
 bool Placer::Impl::PlaceAmong(Attempt& attempt,
                               const std::vector<const NodeInfo*>& candidates,
                               std::size_t skipped,
@@ -83,9 +110,13 @@ bool Placer::Impl::PlaceAmong(Attempt& attempt,
   std::set<std::size_t> unavailable;
   std::vector<std::pair<const NodeInfo*, RawScore>> feasible;
   RawScore max;
+  NamedAnswers answers;
+  answers.kept = candidates.size() > 1 && ClaimsStandAlone(attempt);
+  answers.known = answers.kept ? cache.KnownDevices(attempt.claims_key) : nullptr;
   for (const NodeInfo* const node : candidates) {
     ++decision.nodes_visited;
-    NodeResult result = Evaluate(attempt, *node);
+    NodeResult result;
+    EvaluateNamed(attempt, *node, answers, result);
     if (!result.fatal.empty()) {
       End(std::move(result), decision);
       return true;
@@ -111,6 +142,16 @@ bool Placer::Impl::PlaceAmong(Attempt& attempt,
   if (feasible.empty()) {
     if (!others_are_out) {
       return false;
+    }
+    if (answers.left && answers.kept) {
+      ShapeCache::DeviceAnswers& known = cache.FindDevices(attempt.claims_key);
+      for (auto& [rank, status] : answers.refused) {
+        cache.Refuse(known, rank, std::move(status));
+      }
+      NodeResult result;
+      EndOutOfSteps(result);
+      End(std::move(result), decision);
+      return true;
     }
     if (skipped != 0) {
       reasons[std::string(kLeftOut)] = skipped;

@@ -48,6 +48,11 @@ void Placer::Impl::FilterShared(Attempt& attempt,
     result = last.result;
     return;
   }
+  // One look at least, or an attempt that others have used up would never learn anything.
+  if (last.looked && allocator.OutOfSteps()) {
+    return EndOutOfSteps(result);
+  }
+  last.looked = true;
   last.view = seen;
   last.optional_node_operations = node.ref.optional_node_operations;
   FilterDevices(attempt, node, node.requested, result);
@@ -62,29 +67,20 @@ bool Placer::Impl::EvaluatePending(Attempt& attempt, ShapeCache::Shape& shape, D
   SharedAnswer last;
   for (std::size_t i = 0; i < shape.pending.size(); ++i) {
     const std::uint32_t rank = shape.pending[i];
-    if (!shape.answers[rank].pending) {
-      continue;  // listed twice
-    }
     const NodeInfo& node = *nodes[rank];
     ++decision.nodes_visited;
     NodeResult result;
     result.status = RunFilters(attempt.facts, node, inventory);
     if (shape.eager && result.status.ok()) {
-      if (allocator.OutOfSteps()) {
-        EndOutOfSteps(result);
-      } else {
-        FilterShared(attempt, node, last, result);
-      }
-      if (result.unfinished) {
-        // What is known so far stays.
+      FilterShared(attempt, node, last, result);
+      if (!result.fatal.empty()) {
+        // Those before have their answers and wait no more.
         shape.pending.erase(shape.pending.begin(),
                             shape.pending.begin() + static_cast<std::ptrdiff_t>(i));
+        if (!result.unfinished) {
+          cache.MakeAllUnknown(shape);
+        }
         End(std::move(result), decision);
-        return false;
-      }
-      if (!result.fatal.empty()) {
-        End(std::move(result), decision);
-        cache.MakeAllUnknown(shape);
         return false;
       }
     }

@@ -88,7 +88,17 @@ struct Resolvable {
 struct SharedAnswer {
   inventory::NodeViewPtr view;
   bool optional_node_operations = false;
+  bool looked = false;  // at some node at all
   NodeResult result;
+};
+
+/// What named nodes answer within the steps of one attempt.
+struct NamedAnswers {
+  bool kept = false;                                  // an attempt may go on from them
+  const ShapeCache::DeviceAnswers* known = nullptr;   // from those before; null: nothing
+  bool looked = false;                                // at the devices of some node
+  bool left = false;                                  // some were not looked at
+  std::vector<std::pair<std::uint32_t, NodeStatus>> refused;  // ranks
 };
 
 /// Why all nodes are out.
@@ -187,6 +197,10 @@ struct Placer::Impl {
                   bool others_are_out,
                   const allocator::ShareIds& share_ids,
                   Decision& decision);
+  void EvaluateNamed(Attempt& attempt,
+                     const NodeInfo& node,
+                     NamedAnswers& answers,
+                     NodeResult& result);
   /// The only nodes that the pod's allocated claims leave; false when they leave others too.
   [[nodiscard]] bool PinnedNodes(const Attempt& attempt, std::vector<const NodeInfo*>& nodes) const;
   [[nodiscard]] std::vector<const NodeInfo*> Named(
@@ -235,6 +249,9 @@ struct Placer::Impl {
 
 // Clusters of up to this many nodes are looked at whole, as upstream does.
 inline constexpr std::size_t kNodesAllTried = 100;
+
+/// The devices of a node do not suffice.
+[[nodiscard]] NodeStatus CannotAllocate();
 
 /// namespace/name.
 [[nodiscard]] std::string Display(const api::resource::ResourceClaim& claim);

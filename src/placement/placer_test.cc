@@ -286,5 +286,145 @@ TEST(PlacerWorkTest, AnAttemptBeyondItsLimitsIsContinuedByTheNext) {
   }
 }
 
+// Devices of a node of which none, or all, are what kTwoGood asks for: a search of some steps.
+std::string Four(bool good) {
+  std::string list;
+  for (int d = 0; d < 4; ++d) {
+    list += fmt::format("{}{{'name':'d{}','attributes':{{'good':{{'bool':{}}}}}}}",
+                        d == 0 ? "" : ",",
+                        d,
+                        good || d == 0);
+  }
+  return list;
+}
+
+constexpr const char* kTwoGood =
+    "'deviceClassName':'gpu','allocationMode':'ExactCount','count':2,'selectors':[{'cel':{"
+    "'expression':'device.attributes[\\'gpu\\'].good'}}]";
+
+// The node that an allocated claim names uses all steps up before the others are looked at.
+TEST(PlacerWorkTest, APinnedNodeLeavesTheOthersALook) {
+  World world({}, {.steps = 0});
+  world.Class();
+  constexpr int kAll = 120;
+  for (int n = 0; n < kAll; ++n) {
+    world.Node(NodeName(n));
+    world.Slice(NodeName(n), fmt::format("'nodeName':'{}'", NodeName(n)), Four(false));
+  }
+  std::vector<ClaimInput> inputs(2);
+  const auto* const pinned = FromText<api::resource::ResourceClaim>(
+      "{'metadata':{'name':'a','namespace':'default','uid':'a'},'spec':{'devices':{'requests':[]}},"
+      "'status':{'allocation':{'nodeSelector':{'nodeSelectorTerms':[{'matchFields':[{'key':"
+      "'metadata.name','operator':'In','values':['n007']}]}]}}}}",
+      world.arena);
+  inputs[0].claim = pinned;
+  inputs[0].allocation = pinned->status.allocation;
+  inputs[0].entry = "x";
+  inputs[1].claim = world.Claim(
+      "b",
+      fmt::format("{{'name':'r','firstAvailable':[{{'name':'s',{}}}]}}", kTwoGood));
+  inputs[1].entry = "y";
+  const auto* const pod = world.Pod("p");
+  int attempts = 1;
+  Decision decision = world.Place(*pod, inputs);
+  for (; attempts < 2 * kAll && decision.placed == Placed::kUnfinished; ++attempts) {
+    decision = world.Place(*pod, inputs);
+  }
+  EXPECT_EQ(decision.placed, Placed::kUnschedulable) << decision.error;
+  EXPECT_GE(attempts, 20);
+  EXPECT_NE(decision.diagnosis.message.find("120 cannot allocate all claims"), std::string::npos)
+      << decision.diagnosis.message;
+}
+
+// Nodes that the pod names are decided one after the other too; what they refused is known.
+TEST(PlacerWorkTest, NamedNodesAreDecidedOverSeveralAttempts) {
+  World world({}, {.steps = 0});
+  world.Class();
+  std::string names;
+  for (int n = 0; n < 30; ++n) {
+    world.Node(NodeName(n));
+    world.Slice(NodeName(n),
+                fmt::format("'nodeName':'{}'", NodeName(n)),
+                Four(n == 29));
+    names += fmt::format(
+        "{}{{'matchFields':[{{'key':'metadata.name','operator':'In','values':['{}']}}]}}",
+        n == 0 ? "" : ",",
+        NodeName(n));
+  }
+  const auto* const pod = world.Pod(
+      "p",
+      "",
+      ",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
+      "'nodeSelectorTerms':[" +
+          names + "]}}}");
+  const auto* const claim = world.Claim(
+      "c",
+      fmt::format("{{'name':'r','exactly':{{{}}}}}", kTwoGood));
+  int attempts = 1;
+  while (attempts < 100 && world.Run(*pod, {claim}).find("used up") != std::string::npos) {
+    ++attempts;
+  }
+  EXPECT_EQ(world.last.node, "n029");
+  EXPECT_GE(attempts, 20);
+  EXPECT_LE(attempts, 30);
+}
+
+// Each attempt ends at the last node, by an error: the others do not pile up.
+TEST(PlacerWorkTest, AnErrorLeavesNoNodeListedTwice) {
+  World world;
+  world.Class();
+  constexpr int kAll = 40;
+  const auto slice = [&](int n, const char* attributes) {
+    world.Slice(NodeName(n),
+                fmt::format("'nodeName':'{}'", NodeName(n)),
+                fmt::format("{{'name':'d'{}}}", attributes));
+  };
+  for (int n = 0; n < kAll; ++n) {
+    world.Node(NodeName(n));
+    slice(n, n + 1 < kAll ? ",'attributes':{'a':{'bool':true}}" : "");
+  }
+  const auto* const pod = world.Pod("p");
+  const auto* const claim = world.Claim(
+      "c",
+      "{'name':'r','exactly':{'deviceClassName':'gpu','allocationMode':'ExactCount','count':1,"
+      "'selectors':[{'cel':{'expression':'device.attributes[\\'gpu\\'].a'}}]}}");
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    EXPECT_NE(world.Run(*pod, {claim}).find("filter plugin"), std::string::npos);
+  }
+  slice(kAll - 1, ",'attributes':{'a':{'bool':true}}");
+  EXPECT_EQ(world.Run(*pod, {claim}).front(), 'n');
+  EXPECT_EQ(world.visited, std::uint64_t{kAll});
+}
+
+// Devices of a node are asked for once, however many pods could go; out of steps, the best so far is
+// taken.
+TEST(PlacerWorkTest, PreemptionHasStepsOfItsOwn) {
+  const auto steps_of = [](int nodes) {
+    World world({}, {.steps = 0});
+    world.Class();
+    for (int n = 0; n < nodes; ++n) {
+      world.Node(NodeName(n));
+      world.Slice(NodeName(n), fmt::format("'nodeName':'{}'", NodeName(n)), "{'name':'d'}");
+      for (int p = 0; p < 3; ++p) {
+        const auto* const low =
+            world.Pod(fmt::format("low{}-{}", n, p), "'cpu':'2'", ",'priority':1");
+        world.view.UpsertPod(*low, NodeName(n));
+      }
+    }
+    std::vector<ClaimInput> inputs(1);
+    inputs[0].claim = world.Claim("c");
+    inputs[0].entry = "x";
+    const Decision decision =
+        world.Place(*world.Pod("high", "'cpu':'5'", ",'priority':9"), inputs);
+    EXPECT_EQ(decision.placed, Placed::kUnschedulable) << decision.error;
+    EXPECT_EQ(decision.victims.size(), 2U);
+    EXPECT_EQ(decision.nominated_node, "n000");
+    return world.placer.work().steps;
+  };
+  EXPECT_GT(steps_of(1), 0U);
+  EXPECT_LE(steps_of(1), 4U);
+  EXPECT_EQ(steps_of(5), steps_of(1));
+}
+
 }  // namespace
 }  // namespace allot::placement

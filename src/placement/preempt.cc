@@ -1,5 +1,6 @@
 // A pod that fits nowhere: its message, and which pods of lower priority could make room.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,6 +50,8 @@ std::vector<Victim> Placer::Impl::VictimsOn(Attempt& attempt,
     why = Rejection(CauseKind::kNodeResources, std::string(kNoVictims));
     return {};
   }
+  // What devices the node has for us depends on no other pod, but for what they take of its rest.
+  std::optional<NodeResult> devices;
   const auto fits = [&]() {
     std::vector<std::string> ports;
     for (const PodOnNode* const pod : kept) {
@@ -56,8 +59,13 @@ std::vector<Victim> Placer::Impl::VictimsOn(Attempt& attempt,
     }
     NodeResult result;
     result.status = RunFilters(attempt.facts, node, requested, kept.size(), ports, inventory);
-    if (result.status.ok()) {
+    if (result.status.ok() && devices.has_value()) {
+      result = *devices;
+    } else if (result.status.ok()) {
       FilterDevices(attempt, node, requested, result);
+      if (!inventory.features().node_allocatable_resources) {
+        devices = result;
+      }
     }
     if (!result.fatal.empty()) {
       if (result.unfinished) {
@@ -78,6 +86,11 @@ std::vector<Victim> Placer::Impl::VictimsOn(Attempt& attempt,
   });
   std::vector<Victim> out;
   for (const PodOnNode* const victim : victims) {
+    if (!devices.has_value() && allocator.OutOfSteps()) {
+      // Whom to spare is not known: nobody is to go for that.
+      why = Rejection(CauseKind::kNodeResources, std::string(kNoVictims));
+      return {};
+    }
     requested.Add(victim->requests);
     kept.push_back(victim);
     if (!fits().ok()) {
@@ -101,7 +114,15 @@ void Placer::Impl::Preempt(Attempt& attempt, const Resolvable& resolvable, Decis
   if (resolvable.count != 0 && resolvable.nodes.empty()) {
     reasons[std::string(kNoVictims)] = resolvable.count;
   }
-  for (const NodeInfo* const node : resolvable.nodes) {
+  // Its own steps: most often those of the attempt are used up where it fits nowhere. Nodes left
+  // when these are used up as well count as nodes without victims.
+  allocator.RenewSteps();
+  for (std::size_t i = 0; i < resolvable.nodes.size(); ++i) {
+    if (i != 0 && allocator.OutOfSteps()) {
+      reasons[std::string(kNoVictims)] += resolvable.nodes.size() - i;
+      break;
+    }
+    const NodeInfo* const node = resolvable.nodes[i];
     NodeStatus why;
     std::int32_t highest = 0;
     std::vector<Victim> victims = VictimsOn(attempt, *node, why, highest);

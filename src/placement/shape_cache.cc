@@ -13,6 +13,9 @@ constexpr std::size_t kCheapBacklog = 32;
 // Of the latest uses, so many of one shape mean that it is in steady use.
 constexpr std::ptrdiff_t kSteadyUses = 2;
 
+// Reasons are numbered with 16 bits, 0 being none; the last one stands for all that come later.
+constexpr std::size_t kMaxReasons = 0xffff;
+
 constexpr std::uint32_t kNoRank = 0xffffffff;
 // Changes that are no rank.
 constexpr std::uint32_t kSharedTaken = 0xfffffffd;  // a device that many nodes see was taken
@@ -200,16 +203,18 @@ void ShapeCache::MakeAllUnknown(Shape& shape) {
 
 void ShapeCache::Reject(Shape& shape, std::uint32_t rank, NodeStatus status) {
   Answer& answer = shape.answers[rank];
-  std::uint16_t reason = 0;
+  std::size_t reason = 0;
   while (reason < shape.reasons.size() && !(shape.reasons[reason].status == status)) {
     ++reason;
   }
-  if (reason == shape.reasons.size()) {
+  if (reason == kMaxReasons) {
+    --reason;
+  } else if (reason == shape.reasons.size()) {
     shape.reasons.push_back({std::move(status), 0});
   }
   ++shape.reasons[reason].count;
   answer.state = State::kRejected;
-  answer.reason = reason;
+  answer.reason = static_cast<std::uint16_t>(reason);
   answer.pending = false;
   ++answer.stamp;
 }
@@ -263,6 +268,11 @@ ShapeCache::DeviceAnswers& ShapeCache::FindDevices(const ShapeKey& claims) {
   return found->second;
 }
 
+const ShapeCache::DeviceAnswers* ShapeCache::KnownDevices(const ShapeKey& claims) {
+  ReadLogs();
+  return devices_.contains(claims) ? &FindDevices(claims) : nullptr;
+}
+
 void ShapeCache::CatchUp(DeviceAnswers& known) const {
   const auto changes = changes_.Since(known.cursor);
   if (!changes) {
@@ -293,11 +303,13 @@ void ShapeCache::Reopen(DeviceAnswers& known) const {
 }
 
 void ShapeCache::Refuse(DeviceAnswers& known, std::uint32_t rank, NodeStatus status) {
-  const auto reason = std::find(known.reasons.begin(), known.reasons.end(), status);
-  known.refused[rank] = static_cast<std::uint16_t>(reason - known.reasons.begin() + 1);
-  if (reason == known.reasons.end()) {
-    known.reasons.push_back(std::move(status));
+  if (std::ranges::find(known.reasons, status) == known.reasons.end() &&
+      known.reasons.size() < kMaxReasons) {
+    known.reasons.push_back(status);
   }
+  const auto reason = std::ranges::find(known.reasons, status);
+  known.refused[rank] = static_cast<std::uint16_t>(
+      std::min(static_cast<std::size_t>(reason - known.reasons.begin()) + 1, kMaxReasons));
   const std::uint32_t last = known.open.back();
   known.open[known.slots[rank]] = last;
   known.slots[last] = known.slots[rank];

@@ -87,6 +87,8 @@ class ShapeCache {
   [[nodiscard]] Shape& Find(const ShapeKey& key, bool eager, bool packing);
   /// The same for the claims alone. Cost: O(changed nodes). Lifetime: until the next call.
   [[nodiscard]] DeviceAnswers& FindDevices(const ShapeKey& claims);
+  /// Null: none are kept.
+  [[nodiscard]] const DeviceAnswers* KnownDevices(const ShapeKey& claims);
   void Refuse(DeviceAnswers& known, std::uint32_t rank, NodeStatus status);
 
   void Reject(Shape& shape, std::uint32_t rank, NodeStatus status);
