@@ -140,9 +140,7 @@ void Placer::Impl::FilterDevices(Attempt& attempt,
         result.status.by_devices = true;
         return;
       case Verdict::kInfeasible:
-      case Verdict::kBudgetExhausted:
-        result.status = CannotAllocate();
-        return;
+      case Verdict::kBudgetExhausted: result.status = CannotAllocate(); return;
     }
     result.devices = DeviceScore(attempt, *variant.prepared);
   }

@@ -39,8 +39,8 @@ bool NodeGroups::Ask(const api::core::Pod& pod) {
   if (keys.size() > kMaxAsked) {
     return false;
   }
-  const auto fresh = static_cast<std::size_t>(std::ranges::count_if(
-      keys, [&](std::string_view key) { return !asked_.contains(key); }));
+  const auto fresh = static_cast<std::size_t>(
+      std::ranges::count_if(keys, [&](std::string_view key) { return !asked_.contains(key); }));
   if (fresh == 0) {
     return true;
   }

@@ -27,8 +27,8 @@ class NodeGroups {
   explicit NodeGroups(const ClusterView& view) : view_(view) {}
 
   /// Groups whose nodes the filters cannot tell apart for `pod`; null when they cannot be had (it
-  /// names nodes, or alone asks for too many labels). Cost: O(changed nodes); O(nodes) when one came
-  /// or went, or when no pod has asked for a label lately. Lifetime: until the next call.
+  /// names nodes, or alone asks for too many labels). Cost: O(changed nodes); O(nodes) when one
+  /// came or went, or when no pod has asked for a label lately. Lifetime: until the next call.
   [[nodiscard]] const std::vector<Group>* For(const api::core::Pod& pod);
   /// The group of that NodeInfo::index.
   [[nodiscard]] std::uint32_t GroupOf(std::uint32_t node) const { return places_[node].group; }

@@ -94,10 +94,10 @@ struct SharedAnswer {
 
 /// What named nodes answer within the steps of one attempt.
 struct NamedAnswers {
-  bool kept = false;                                  // an attempt may go on from them
-  const ShapeCache::DeviceAnswers* known = nullptr;   // from those before; null: nothing
-  bool looked = false;                                // at the devices of some node
-  bool left = false;                                  // some were not looked at
+  bool kept = false;                                          // an attempt may go on from them
+  const ShapeCache::DeviceAnswers* known = nullptr;           // from those before; null: nothing
+  bool looked = false;                                        // at the devices of some node
+  bool left = false;                                          // some were not looked at
   std::vector<std::pair<std::uint32_t, NodeStatus>> refused;  // ranks
 };
 

@@ -321,8 +321,7 @@ TEST(PlacerWorkTest, APinnedNodeLeavesTheOthersALook) {
   inputs[0].allocation = pinned->status.allocation;
   inputs[0].entry = "x";
   inputs[1].claim = world.Claim(
-      "b",
-      fmt::format("{{'name':'r','firstAvailable':[{{'name':'s',{}}}]}}", kTwoGood));
+      "b", fmt::format("{{'name':'r','firstAvailable':[{{'name':'s',{}}}]}}", kTwoGood));
   inputs[1].entry = "y";
   const auto* const pod = world.Pod("p");
   int attempts = 1;
@@ -343,23 +342,20 @@ TEST(PlacerWorkTest, NamedNodesAreDecidedOverSeveralAttempts) {
   std::string names;
   for (int n = 0; n < 30; ++n) {
     world.Node(NodeName(n));
-    world.Slice(NodeName(n),
-                fmt::format("'nodeName':'{}'", NodeName(n)),
-                Four(n == 29));
+    world.Slice(NodeName(n), fmt::format("'nodeName':'{}'", NodeName(n)), Four(n == 29));
     names += fmt::format(
         "{}{{'matchFields':[{{'key':'metadata.name','operator':'In','values':['{}']}}]}}",
         n == 0 ? "" : ",",
         NodeName(n));
   }
-  const auto* const pod = world.Pod(
-      "p",
-      "",
-      ",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
-      "'nodeSelectorTerms':[" +
-          names + "]}}}");
-  const auto* const claim = world.Claim(
-      "c",
-      fmt::format("{{'name':'r','exactly':{{{}}}}}", kTwoGood));
+  const auto* const pod =
+      world.Pod("p",
+                "",
+                ",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
+                "'nodeSelectorTerms':[" +
+                    names + "]}}}");
+  const auto* const claim =
+      world.Claim("c", fmt::format("{{'name':'r','exactly':{{{}}}}}", kTwoGood));
   int attempts = 1;
   while (attempts < 100 && world.Run(*pod, {claim}).find("used up") != std::string::npos) {
     ++attempts;
@@ -396,8 +392,8 @@ TEST(PlacerWorkTest, AnErrorLeavesNoNodeListedTwice) {
   EXPECT_EQ(world.visited, std::uint64_t{kAll});
 }
 
-// Devices of a node are asked for once, however many pods could go; out of steps, the best so far is
-// taken.
+// Devices of a node are asked for once, however many pods could go; out of steps, the best so far
+// is taken.
 TEST(PlacerWorkTest, PreemptionHasStepsOfItsOwn) {
   const auto steps_of = [](int nodes) {
     World world({}, {.steps = 0});
@@ -414,8 +410,7 @@ TEST(PlacerWorkTest, PreemptionHasStepsOfItsOwn) {
     std::vector<ClaimInput> inputs(1);
     inputs[0].claim = world.Claim("c");
     inputs[0].entry = "x";
-    const Decision decision =
-        world.Place(*world.Pod("high", "'cpu':'5'", ",'priority':9"), inputs);
+    const Decision decision = world.Place(*world.Pod("high", "'cpu':'5'", ",'priority':9"), inputs);
     EXPECT_EQ(decision.placed, Placed::kUnschedulable) << decision.error;
     EXPECT_EQ(decision.victims.size(), 2U);
     EXPECT_EQ(decision.nominated_node, "n000");
