@@ -82,7 +82,7 @@ Expr* ExprFactory::NewLoop(std::uint32_t offset, const Comprehension& loop) {
   return expr;
 }
 
-Expr* ExprFactory::Copy(const Expr* expr) {
+Expr* ExprFactory::Copy(const Expr* expr, std::uint32_t offset) {
   if (expr == nullptr) {
     return nullptr;
   }
@@ -90,28 +90,29 @@ Expr* ExprFactory::Copy(const Expr* expr) {
   const std::uint32_t id = copy->id;
   *copy = *expr;
   copy->id = id;
-  copy->target = Copy(expr->target);
+  copy->target = Copy(expr->target, offset);
   copy->args = CopySpan<Expr*>(expr->args);
   for (Expr*& arg : copy->args) {
-    arg = Copy(arg);
+    arg = Copy(arg, offset);
   }
   copy->elements = CopySpan<ListElement>(expr->elements);
   for (ListElement& element : copy->elements) {
-    element.value = Copy(element.value);
+    element.value = Copy(element.value, offset);
   }
   copy->entries = CopySpan<Entry>(expr->entries);
   for (Entry& entry : copy->entries) {
-    entry.key = Copy(entry.key);
-    entry.value = Copy(entry.value);
+    entry.offset = offset;
+    entry.key = Copy(entry.key, offset);
+    entry.value = Copy(entry.value, offset);
   }
   if (expr->loop != nullptr) {
     Comprehension* const loop = arena_.New<Comprehension>();
     *loop = *expr->loop;
-    loop->range = Copy(loop->range);
-    loop->init = Copy(loop->init);
-    loop->condition = Copy(loop->condition);
-    loop->step = Copy(loop->step);
-    loop->result = Copy(loop->result);
+    loop->range = Copy(loop->range, offset);
+    loop->init = Copy(loop->init, offset);
+    loop->condition = Copy(loop->condition, offset);
+    loop->step = Copy(loop->step, offset);
+    loop->result = Copy(loop->result, offset);
     copy->loop = loop;
   }
   return copy;

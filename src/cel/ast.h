@@ -102,8 +102,9 @@ class ExprFactory {
   Expr* NewList(std::uint32_t offset, std::span<const ListElement> elements);
   Expr* NewMap(std::uint32_t offset, std::span<const Entry> entries);
   Expr* NewLoop(std::uint32_t offset, const Comprehension& loop);
-  /// A deep copy with fresh ids.
-  Expr* Copy(const Expr* expr);
+  /// A deep copy with fresh ids for the macro at `offset`: as in cel-go, copied fields of messages
+  /// and entries of maps stand there, everything else where it stood.
+  Expr* Copy(const Expr* expr, std::uint32_t offset);
 
   template <typename T>
   std::span<T> CopySpan(std::span<const T> from) {

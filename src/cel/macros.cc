@@ -255,7 +255,7 @@ Expr* OptionalMap(const Call& call, std::string_view macro, bool wrap) {
                      fmt::format("{}() variable name must be a simple identifier", macro));
   }
   Expr* const has_value = call.Member("hasValue", call.target);
-  Expr* const value = call.Member("value", call.make().Copy(call.target));
+  Expr* const value = call.Member("value", call.make().Copy(call.target, call.offset));
   Expr* mapped = Bind(call, call.args[0]->name, value, call.args[1]);
   if (wrap) {
     mapped = call.Operator("optional.of", {mapped});

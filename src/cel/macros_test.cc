@@ -67,6 +67,8 @@ constexpr AnswerRow kErrors[] = {
     {"[1].all(a, a, true)", "! 1:12: duplicate variable name: a"},
     {"[1].transformList(a, 1, true)", "! 1:22: argument must be a simple name"},
     {"cel.bind(1, 2, 3)", "! 1:10: cel.bind() variable names must be simple identifiers"},
+    {"optional.of(google.protobuf.Duration{nope: 1}).optMap(o, o)",
+     "! 1:42: undefined field 'nope'\n1:54: undefined field 'nope'"},
     {"optional.of(1).optMap(1, 2)", "! 1:23: optMap() variable name must be a simple identifier"},
     {"optional.of(1).optFlatMap(1, 2)",
      "! 1:27: optFlatMap() variable name must be a simple identifier"},
